@@ -1,0 +1,1 @@
+"""The platform: match service, lobby, tournaments, ledger and web pages."""

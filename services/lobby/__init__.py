@@ -1,0 +1,1 @@
+"""Bots: registration, tokens, presence, tickets."""

@@ -1,0 +1,1 @@
+"""Matches: tables, clocks, sessions and the gRPC service bots play on."""

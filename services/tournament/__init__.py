@@ -1,0 +1,1 @@
+"""Tournaments: specification, schedule, standings, and the director that plays them."""

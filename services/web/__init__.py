@@ -1,0 +1,1 @@
+"""What browsers and Prometheus read over HTTP."""
