@@ -1,0 +1,34 @@
+"""Every `make verify-*` step is a test, so that one run and one summary tell whether the tree is in order."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = ["ruff", "format", "types", "imports", "stubs", "proto", "protocol-compatible"]
+
+
+def make(target: str) -> subprocess.CompletedProcess[str]:
+    # Not a part of the make that may have started pytest: its flags and job slots are not ours.
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(["make", "--silent", target], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.timeout(600)  # mypy without its cache, beside another worker, on two cores
+@pytest.mark.parametrize("step", STEPS)
+def test_verify(step: str) -> None:
+    done = make(f"verify-{step}")
+    assert done.returncode == 0, f"make verify-{step} says:\n{done.stdout}{done.stderr}"
+
+
+def test_verify_calls_every_step() -> None:
+    listed = next(line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("VERIFY "))
+    assert listed.split()[2:] == [f"verify-{step}" for step in STEPS]
+
+
+def test_help_lists_the_commands() -> None:
+    assert {"demo", "test", "verify", "fix", "stubs", "bench", "clean"} <= set(make("help").stdout.split())
