@@ -115,7 +115,7 @@ verify-types: $(VENV)/.dev
 
 verify-imports: $(VENV)/.dev
 	$(call say,lint-imports: the layers)
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 verify-stubs: ## Are the committed stubs what the .proto files give?
 	$(call say,proto/stubs)
