@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,9 @@ def test_verify_calls_every_step() -> None:
 
 def test_help_lists_the_commands() -> None:
     assert {"demo", "test", "verify", "fix", "stubs", "bench", "clean"} <= set(make("help").stdout.split())
+
+
+def test_changelog_is_about_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    newest = next(line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("## "))
+    assert newest.split()[1] == version
