@@ -21,7 +21,7 @@ JOBS ?= 2
 # Options handed to pytest: make test ARGS='-k matrix -x'
 ARGS ?=
 
-SOURCES = $(wildcard bots_sdk services benchmarks tests proto/generate.py)
+SOURCES = bots_sdk services tests proto/generate.py $(if $(wildcard benchmarks/*.py),benchmarks)
 VERIFY  := verify-ruff verify-format verify-types verify-imports verify-stubs verify-proto verify-protocol-compatible
 
 say = @echo "==> $(1)"
