@@ -244,6 +244,7 @@ class ServerRecord(_message.Message):
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     DRAINING_FIELD_NUMBER: _builtins.int
     CLOSING_FIELD_NUMBER: _builtins.int
+    TAKEN_OVER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def welcome(self) -> Global___Welcome:
         """The answer to `hello`."""
@@ -288,6 +289,10 @@ class ServerRecord(_message.Message):
     def closing(self) -> Global___Closing:
         """The stream is about to be closed by the service."""
 
+    @_builtins.property
+    def taken_over(self) -> Global___TakenOver:
+        """A house bot plays on in the seat."""
+
     def __init__(
         self,
         *,
@@ -302,12 +307,13 @@ class ServerRecord(_message.Message):
         heartbeat: Global___Heartbeat | None = ...,
         draining: Global___Draining | None = ...,
         closing: Global___Closing | None = ...,
+        taken_over: Global___TakenOver | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["charged", b"charged", "closing", b"closing", "draining", b"draining", "event", b"event", "heartbeat", b"heartbeat", "match_ended", b"match_ended", "record", b"record", "rejected", b"rejected", "request", b"request", "resumed", b"resumed", "seated", b"seated", "welcome", b"welcome"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["charged", b"charged", "closing", b"closing", "draining", b"draining", "event", b"event", "heartbeat", b"heartbeat", "match_ended", b"match_ended", "record", b"record", "rejected", b"rejected", "request", b"request", "resumed", b"resumed", "seated", b"seated", "taken_over", b"taken_over", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["charged", b"charged", "closing", b"closing", "draining", b"draining", "event", b"event", "heartbeat", b"heartbeat", "match_ended", b"match_ended", "record", b"record", "rejected", b"rejected", "request", b"request", "resumed", b"resumed", "seated", b"seated", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["charged", b"charged", "closing", b"closing", "draining", b"draining", "event", b"event", "heartbeat", b"heartbeat", "match_ended", b"match_ended", "record", b"record", "rejected", b"rejected", "request", b"request", "resumed", b"resumed", "seated", b"seated", "taken_over", b"taken_over", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_record: _TypeAlias = _typing.Literal["welcome", "seated", "event", "request", "charged", "rejected", "match_ended", "resumed", "heartbeat", "draining", "closing"]  # noqa: Y015
+    _WhichOneofReturnType_record: _TypeAlias = _typing.Literal["welcome", "seated", "event", "request", "charged", "rejected", "match_ended", "resumed", "heartbeat", "draining", "closing", "taken_over"]  # noqa: Y015
     _WhichOneofArgType_record: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_record) -> _WhichOneofReturnType_record | None: ...
 
@@ -634,16 +640,19 @@ class Charged(_message.Message):
     CHARGED_US_FIELD_NUMBER: _builtins.int
     BANK_MS_FIELD_NUMBER: _builtins.int
     TIMED_OUT_FIELD_NUMBER: _builtins.int
+    ELAPSED_US_FIELD_NUMBER: _builtins.int
     table: _builtins.int
     """The table."""
     request: _builtins.int
     """The request."""
     charged_us: _builtins.int
-    """Time charged, in microseconds."""
+    """Time charged: what was measured less the grace for the wire and less what the service itself was late."""
     bank_ms: _builtins.int
     """What is left in the bank."""
     timed_out: _builtins.bool
     """The answer came too late or not at all; the default was played."""
+    elapsed_us: _builtins.int
+    """Time measured from the request being written until the answer was read."""
     def __init__(
         self,
         *,
@@ -652,10 +661,11 @@ class Charged(_message.Message):
         charged_us: _builtins.int = ...,
         bank_ms: _builtins.int = ...,
         timed_out: _builtins.bool = ...,
+        elapsed_us: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bank_ms", b"bank_ms", "charged_us", b"charged_us", "request", b"request", "table", b"table", "timed_out", b"timed_out"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bank_ms", b"bank_ms", "charged_us", b"charged_us", "elapsed_us", b"elapsed_us", "request", b"request", "table", b"table", "timed_out", b"timed_out"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -698,6 +708,30 @@ class Rejected(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Rejected: _TypeAlias = Rejected  # noqa: Y015
+
+@_typing.final
+class TakenOver(_message.Message):
+    """After too many timeouts in a row a house bot plays on in the seat for the rest of the match. The bot is still told what
+    happens, and is asked no more.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    table: _builtins.int
+    """The table."""
+    def __init__(
+        self,
+        *,
+        table: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TakenOver: _TypeAlias = TakenOver  # noqa: Y015
 
 @_typing.final
 class MatchEnded(_message.Message):
