@@ -1,0 +1,278 @@
+"""The one table of what can go wrong, and the one way in which it reaches a client.
+
+    PlatformError     refused, with a reason that a client can act upon; its message is one sentence for people
+    └── SetupError    the platform cannot start as it was told to; never sent to a client
+
+Servicers raise; `ErrorInterceptor` turns what is raised into a `google.rpc.Status`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from enum import IntEnum
+from typing import Any, NamedTuple, NoReturn
+
+import grpc
+import grpc.aio
+from google.protobuf import any_pb2
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+_log = logging.getLogger(__name__)
+
+DOMAIN = "baohuang.arena"
+"""The `domain` of every `ErrorInfo` of this platform."""
+
+MESSAGE_LIMIT = 1200
+"""The most bytes of a message, and of all metadata together, that are sent: clients refuse headers beyond 8 kB, and a
+message travels twice, once with three bytes for each that is not ASCII."""
+
+
+class Reason(IntEnum):
+    """Why a call or a stream was refused; numbers and names are those of `baohuang.error.v1.Reason`."""
+
+    MALFORMED = 1
+    UNAUTHENTICATED = 2
+    TOKEN_UNKNOWN = 3
+    TICKET_INVALID = 4
+    VERSION_UNSUPPORTED = 5
+    HELLO_EXPECTED = 6
+    SUPERSEDED = 7
+    SILENT = 8
+    DRAINING = 9
+    RATE_LIMITED = 10
+    NAME_TAKEN = 11
+    NAME_INVALID = 12
+    BOT_UNKNOWN = 13
+    SPEC_INVALID = 14
+    TOURNAMENT_UNKNOWN = 15
+    TOURNAMENT_EXISTS = 16
+    STATE_CONFLICT = 17
+    LEDGER_LOCKED = 18
+    LEDGER_VERSION = 19
+    LEDGER_UNWRITABLE = 20
+    INTERNAL = 21
+    UNREACHABLE = 22
+    TOO_LARGE = 23
+
+    @property
+    def wire_name(self) -> str:
+        """The name in the protocol, for example `REASON_MALFORMED`."""
+        return f"REASON_{self.name}"
+
+
+class Remedy(NamedTuple):
+    """What a reason means to a client: the gRPC status code, and what to do next in one sentence."""
+
+    code: grpc.StatusCode
+    next_step: str
+
+
+_CODE = grpc.StatusCode
+REMEDIES: dict[Reason, Remedy] = {
+    Reason.MALFORMED: Remedy(_CODE.INVALID_ARGUMENT, "Mend the field that the message names and send it again."),
+    Reason.UNAUTHENTICATED: Remedy(
+        _CODE.UNAUTHENTICATED, "Send the bot's token to the lobby, and the lobby's ticket to a match service."
+    ),
+    Reason.TOKEN_UNKNOWN: Remedy(
+        _CODE.UNAUTHENTICATED, "Check the token for missing characters, or register the bot again for a new one."
+    ),
+    Reason.TICKET_INVALID: Remedy(
+        _CODE.UNAUTHENTICATED,
+        "Attend at the lobby again and use the fresh ticket for exactly the match service it names.",
+    ),
+    Reason.VERSION_UNSUPPORTED: Remedy(
+        _CODE.FAILED_PRECONDITION, "Install the version of the SDK that the message names; asking again will not help."
+    ),
+    Reason.HELLO_EXPECTED: Remedy(
+        _CODE.FAILED_PRECONDITION, "Open a new stream and send `hello` as its first record, once."
+    ),
+    Reason.SUPERSEDED: Remedy(
+        _CODE.ABORTED, "Do not come back: a newer stream of the same bot plays on; stop one of the two processes."
+    ),
+    Reason.SILENT: Remedy(
+        _CODE.UNAVAILABLE, "Open a new stream and send heartbeats as often as `welcome` asks; the seats are kept."
+    ),
+    Reason.DRAINING: Remedy(
+        _CODE.UNAVAILABLE, "Stay with the lobby: it names another match service, or the same one when it is back."
+    ),
+    Reason.RATE_LIMITED: Remedy(_CODE.RESOURCE_EXHAUSTED, "Wait as long as `retry_after_ms` says, then ask again."),
+    Reason.NAME_TAKEN: Remedy(
+        _CODE.ALREADY_EXISTS, "Choose another name, or use the token that was given for this one."
+    ),
+    Reason.NAME_INVALID: Remedy(_CODE.INVALID_ARGUMENT, "Choose a name of the form that the message describes."),
+    Reason.BOT_UNKNOWN: Remedy(_CODE.NOT_FOUND, "Check the spelling of the bot's name, or register it first."),
+    Reason.SPEC_INVALID: Remedy(
+        _CODE.INVALID_ARGUMENT, "Mend the key that the message names; it says what is allowed there."
+    ),
+    Reason.TOURNAMENT_UNKNOWN: Remedy(_CODE.NOT_FOUND, "See which tournaments there are: `baohuang tournament list`."),
+    Reason.TOURNAMENT_EXISTS: Remedy(
+        _CODE.ALREADY_EXISTS, "Go on with the old one (`baohuang tournament resume`), or give the new one another name."
+    ),
+    Reason.STATE_CONFLICT: Remedy(
+        _CODE.FAILED_PRECONDITION, "See the tournament's state (`baohuang tournament show`) and ask for what it allows."
+    ),
+    Reason.LEDGER_LOCKED: Remedy(
+        _CODE.FAILED_PRECONDITION, "Stop the other process that has the ledger open, or use another data directory."
+    ),
+    Reason.LEDGER_VERSION: Remedy(
+        _CODE.FAILED_PRECONDITION,
+        "Use the version of the platform that wrote the ledger, or migrate it as the message says.",
+    ),
+    Reason.LEDGER_UNWRITABLE: Remedy(
+        _CODE.RESOURCE_EXHAUSTED,
+        "Make room or give the right to write where the ledger lies; nothing finished is lost.",
+    ),
+    Reason.INTERNAL: Remedy(
+        _CODE.INTERNAL, "Ask again once; if it stays, report the `incident`, under which the log tells more."
+    ),
+    Reason.UNREACHABLE: Remedy(
+        _CODE.UNAVAILABLE, "Check address and port, and that `baohuang serve` is running there."
+    ),
+    Reason.TOO_LARGE: Remedy(_CODE.RESOURCE_EXHAUSTED, "Send less at once; `welcome` names the limit of a message."),
+}
+"""The table: for every reason its gRPC status code and what to do next. `docs/errors.md` is made from it."""
+
+
+class PlatformError(Exception):
+    """A refusal that a client can act upon.
+
+    Attributes:
+        reason: one of the closed set of reasons.
+        message: one sentence for people: what was wrong, where, what is allowed. No secret, no path of the server.
+        metadata: every variable part of the sentence, for programs.
+    """
+
+    def __init__(self, reason: Reason, message: str, **metadata: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.metadata = metadata
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross between actors; the default would call the class with the message alone.
+        return _rebuild, (type(self), self.reason, self.message, self.metadata)
+
+    @property
+    def code(self) -> grpc.StatusCode:
+        """The gRPC status code of the reason."""
+        return REMEDIES[self.reason].code
+
+    @property
+    def next_step(self) -> str:
+        """What to do next, one sentence."""
+        return REMEDIES[self.reason].next_step
+
+
+class SetupError(PlatformError):
+    """The platform cannot start as it was told to: a setting is wrong, or an address is taken.
+
+    It is for whoever typed the command. Should one surface within a call, the client learns no more than an incident.
+    """
+
+    def __init__(self, message: str, **metadata: str) -> None:
+        super().__init__(Reason.INTERNAL, message, **metadata)
+
+    @property
+    def next_step(self) -> str:
+        """What to do next, one sentence."""
+        return "Change what the message names and start again."
+
+
+def _rebuild(cls: type[PlatformError], reason: Reason, message: str, metadata: dict[str, str]) -> PlatformError:
+    error = cls.__new__(cls)
+    PlatformError.__init__(error, reason, message, **metadata)
+    return error
+
+
+def status_of(error: PlatformError) -> status_pb2.Status:
+    """What a client gets: code, message, and one `ErrorInfo` with reason, domain and metadata, within header limits."""
+    info = error_details_pb2.ErrorInfo(reason=error.reason.wire_name, domain=DOMAIN)
+    left = MESSAGE_LIMIT
+    for key, value in error.metadata.items():
+        short = shorten(value, max(0, left - len(key)))
+        left -= len(key) + len(short.encode())
+        if left < 0:
+            break
+        info.metadata[key] = short
+    detail = any_pb2.Any()
+    detail.Pack(info)
+    code: int = REMEDIES[error.reason].code.value[0]
+    return status_pb2.Status(code=code, message=shorten(error.message, MESSAGE_LIMIT), details=[detail])
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text, cut to at most `limit` bytes of UTF-8; an ellipsis shows that something is missing."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return data.decode()
+    ellipsis = "…"
+    kept = data[: max(0, limit - len(ellipsis.encode()))].decode("utf-8", "ignore")
+    return kept + ellipsis if limit >= len(ellipsis.encode()) else ""
+
+
+class ErrorInterceptor(grpc.aio.ServerInterceptor):
+    """Ends every failed call of a grpc.aio server with a rich status, and tells nobody the text of an exception.
+
+    `PlatformError` becomes the status of its reason. Whatever else is raised is a fault of the platform: it is logged
+    with an incident id, and the client gets that id and nothing more.
+    """
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        """The handler of the call, wrapped; None where there is no such method."""
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        kind = f"{_shape(handler.request_streaming)}_{_shape(handler.response_streaming)}"
+        behavior = getattr(handler, kind)
+        guard = _guard_generator if inspect.isasyncgenfunction(behavior) else _guard_coroutine
+        make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
+        return make_handler(
+            guard(behavior, handler_call_details.method), handler.request_deserializer, handler.response_serializer
+        )
+
+
+def _shape(streaming: bool) -> str:
+    return "stream" if streaming else "unary"
+
+
+def _guard_coroutine(behavior: Callable[..., Awaitable[Any]], method: str) -> Callable[..., Awaitable[Any]]:
+    async def guarded(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+        try:
+            return await behavior(request, context)
+        except Exception as error:
+            await _refuse(error, context, method)
+
+    return guarded
+
+
+def _guard_generator(behavior: Callable[..., AsyncIterator[Any]], method: str) -> Callable[..., AsyncIterator[Any]]:
+    async def guarded(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+        try:
+            async for response in behavior(request, context):
+                yield response
+        except Exception as error:
+            await _refuse(error, context, method)
+
+    return guarded
+
+
+async def _refuse(error: Exception, context: grpc.aio.ServicerContext[Any, Any], method: str) -> NoReturn:
+    if isinstance(error, grpc.aio.AbortError):  # the handler has ended the call itself
+        raise error
+    if isinstance(error, PlatformError) and not isinstance(error, SetupError):
+        refusal: PlatformError = error
+        _log.info("refused", extra={"method": method, "reason": refusal.reason.wire_name})
+    else:
+        incident = uuid.uuid4().hex[:12]
+        _log.error("incident %s", incident, exc_info=error, extra={"method": method, "incident": incident})
+        sentence = f"The platform failed in {method}; its log tells more under the incident {incident}."
+        refusal = PlatformError(Reason.INTERNAL, sentence, incident=incident)
+    await context.abort_with_status(rpc_status.to_status(status_of(refusal)))
