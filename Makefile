@@ -38,7 +38,7 @@ demo: $(VENV)/.server ## Install the platform and play a small tournament
 	$(call say,Starting the demo: baohuang demo)
 	@$(BIN)/baohuang demo
 
-test: $(VENV)/.dev debian .venv-gen/requirements.sha256 ## Install what tests need and run everything (ARGS='-k x' for some)
+test: debian $(VENV)/.dev .venv-gen/requirements.sha256 ## Install what tests need and run everything (ARGS='-k x' for some)
 	$(call say,Running the tests on $(JOBS) workers: linters and types are among them)
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
