@@ -1,0 +1,125 @@
+"""What the SDK raises on purpose; nothing else reaches its user.
+
+    ArenaError
+    ├── Malformed              a message that is not in the protocol
+    ├── ProtocolBroken         the platform did what the protocol does not allow
+    ├── Unreachable            nobody answers at the address, or the wire broke
+    ├── Refused                the platform said no, and why (carries the reason)
+    │   ├── TokenRejected      the token is missing, unknown or revoked
+    │   ├── TicketRejected     a match service did not take the ticket; a new one comes from the lobby
+    │   ├── VersionMismatch    client and server speak different versions
+    │   └── Superseded         the same bot came in from somewhere else
+    ├── BotNotLoaded           a text like `my_bot.py:MyBot` that names no bot
+    └── BotFailed              the bot raised, or returned what is no answer
+
+The rules have a tree of their own (`bots_sdk.rules.errors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from bots_sdk.rules.errors import NotationError
+
+ERROR_DOMAIN = "baohuang.arena"
+"""The domain of every `google.rpc.ErrorInfo` the platform sends."""
+
+
+class ArenaError(Exception):
+    """Root of everything the SDK raises on purpose. `str(error)` is one clear sentence."""
+
+
+class Malformed(ArenaError, NotationError):
+    """A message that can be decoded but says what the protocol does not allow, for example a seat 7.
+
+    It is a `NotationError` too: to the rules, bytes that name no card or answer.
+
+    Attributes:
+        field: the path of the field within the message, for example `played.cards`.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+
+
+class ProtocolBroken(ArenaError):
+    """The other side did what the protocol does not allow."""
+
+
+class Unreachable(ArenaError):
+    """Nobody answers at the address, or the wire broke."""
+
+
+class Refused(ArenaError):
+    """The platform said no.
+
+    Attributes:
+        reason: the name of a value of `baohuang.error.v1.Reason`, for example `REASON_NAME_TAKEN`.
+        message: the platform's sentence.
+        metadata: every variable part of the sentence.
+        next_step: what to do about it, for a person; may be empty.
+    """
+
+    def __init__(self, reason: str, message: str, metadata: Mapping[str, str] | None = None) -> None:
+        self.reason = reason
+        self.message = message
+        self.metadata: Mapping[str, str] = MappingProxyType(dict(metadata or {}))
+        self.next_step = NEXT_STEPS.get(reason, "")
+        super().__init__(f"{message} {self.next_step}".strip())
+
+
+class TokenRejected(Refused):
+    """The token is missing, unknown or revoked."""
+
+
+class TicketRejected(Refused):
+    """A match service did not take the ticket; the lobby gives out a new one."""
+
+
+class VersionMismatch(Refused):
+    """Client and server speak different versions of the protocol."""
+
+
+class Superseded(Refused):
+    """The same bot came in from somewhere else; the newest connection wins."""
+
+
+class BotNotLoaded(ArenaError):
+    """A text like `my_bot.py:MyBot` that names no bot; the message says where it fails."""
+
+
+class BotFailed(ArenaError):
+    """The bot raised, or returned what is no answer; the message says what and where in the bot's file."""
+
+
+NEXT_STEPS: Mapping[str, str] = MappingProxyType(
+    {
+        "REASON_UNAUTHENTICATED": "Give the bot's token: --token, or BAOHUANG_TOKEN.",
+        "REASON_TOKEN_UNKNOWN": "Check the token, or register the bot anew: baohuang bot register NAME.",
+        "REASON_TICKET_INVALID": "The lobby gives out a new ticket by itself.",
+        "REASON_VERSION_UNSUPPORTED": "Install the version of baohuang-arena that fits the server.",
+        "REASON_SUPERSEDED": "Only one process may run a bot; stop the other one, or register a second bot.",
+        "REASON_DRAINING": "The service is stopping; come back when it is up again.",
+        "REASON_NAME_TAKEN": "Choose another name.",
+        "REASON_NAME_INVALID": "A name has 1 to 40 letters, digits, '-', '_' or '.', the first a letter or digit.",
+        "REASON_INTERNAL": "The operator finds the details in the platform's log.",
+    }
+)
+"""What a person should do next, by reason; `docs/errors.md` says more."""
+
+_REFUSALS: Mapping[str, type[Refused]] = MappingProxyType(
+    {
+        "REASON_UNAUTHENTICATED": TokenRejected,
+        "REASON_TOKEN_UNKNOWN": TokenRejected,
+        "REASON_TICKET_INVALID": TicketRejected,
+        "REASON_VERSION_UNSUPPORTED": VersionMismatch,
+        "REASON_SUPERSEDED": Superseded,
+    }
+)
+
+
+def make_refused(reason: str, message: str, metadata: Mapping[str, str] | None = None) -> Refused:
+    """The `Refused`, or the kind of it, that goes with a reason."""
+    return _REFUSALS.get(reason, Refused)(reason, message, metadata)
