@@ -101,13 +101,13 @@ class MatchOrder:
 class DealScore:
     """One deal of a match as it ended; all tuples are by seat but `places`, the seats in the order of going out.
 
-    `voided` counts the void shuffles before it.
+    `voided` counts the void shuffles before it. A deal that was void for good has points 0, no places and no emperor.
     """
 
     number: int
     points: tuple[int, ...]
     places: tuple[int, ...]
-    emperor: int
+    emperor: int | None
     guard: int | None
     solo: SoloKind | None
     voided: int = 0
