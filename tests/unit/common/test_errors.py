@@ -11,9 +11,9 @@ from typing import Any
 import grpc
 import grpc.aio
 import pytest
-from baohuang.error.v1 import reason_pb2
 from google.rpc import error_details_pb2, status_pb2
 
+from baohuang.error.v1 import reason_pb2
 from services.common.errors import (
     DOMAIN,
     MESSAGE_LIMIT,

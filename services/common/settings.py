@@ -1,0 +1,208 @@
+"""The one reader of the environment: what an operator can set, from `BAOHUANG_*` variables or the command line."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from services.common.errors import SetupError
+from services.common.targets import format_address
+
+PREFIX = "BAOHUANG_"
+HIGHEST_PORT = 65_535
+MATCH_SERVICES_LIMIT = 256
+HEARTBEAT_LIMITS = (timedelta(milliseconds=100), timedelta(minutes=5))
+
+_HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*\.?")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)")
+_UNITS = {"ms": timedelta(milliseconds=1), "s": timedelta(seconds=1), "m": timedelta(minutes=1)}
+
+
+class LogLevel(StrEnum):
+    """How much is written to the log files."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for the whole platform; each field is the variable `BAOHUANG_<FIELD>` and the option `--<field>`.
+
+    Attributes:
+        data_dir: where ledger and logs are kept; made if missing.
+        host: the interface to listen on.
+        advertised_host: the host that bots and Prometheus are told; empty: `host`.
+        port: the gateway's gRPC port; 0: any free one.
+        http_port: the gateway's HTTP port (page, service discovery, metrics); 0: any free one.
+        match_services: how many match services to run; one for each core serves best.
+        match_port: the gRPC port of the first match service, the others follow; 0: any free ones.
+        ray_address: the Ray cluster to join; empty: one on this machine, for this process.
+        heartbeat: how often both sides of a stream say at least something.
+        log_level: how much is written to the log files.
+    """
+
+    data_dir: Path = Path("data")
+    host: str = "127.0.0.1"
+    advertised_host: str = ""
+    port: int = 7400
+    http_port: int = 7480
+    match_services: int = 2
+    match_port: int = 0
+    ray_address: str = ""
+    heartbeat: timedelta = timedelta(seconds=5)
+    log_level: LogLevel = LogLevel.INFO
+
+    @property
+    def reachable_host(self) -> str:
+        """The host by which others reach what listens on `host`."""
+        return self.advertised_host or self.host
+
+    @property
+    def logs_dir(self) -> Path:
+        """Where every process writes its log."""
+        return self.data_dir / "logs"
+
+    @property
+    def address(self) -> str:
+        """The address of the gateway that bots are told: `host:port`."""
+        return format_address(self.reachable_host, self.port)
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings: what `overrides` say (by field; None: not given), else the environment, else the defaults.
+
+    Raises SetupError with one sentence that names the variable or option, its value, and what is allowed.
+    """
+    environ = os.environ if environ is None else environ
+    overrides = overrides or {}
+    unknown = [name for name in overrides if name not in _PARSERS]
+    if unknown:
+        raise SetupError(f"{_option(unknown[0])} is no setting; the settings are {_listed(_PARSERS)}.", key=unknown[0])
+    _refuse_misspelt(environ)
+    values: dict[str, Any] = {}
+    for name, parse in _PARSERS.items():
+        variable = PREFIX + name.upper()
+        if overrides.get(name) is not None:
+            values[name] = _parse(parse, _option(name), overrides[name])
+        elif environ.get(variable):
+            values[name] = _parse(parse, variable, environ[variable])
+    settings = Settings(**values)
+    _verify(settings)
+    return settings
+
+
+def _parse(parse: Callable[[str], object], where: str, value: object) -> object:
+    text = f"{value.total_seconds()}s" if isinstance(value, timedelta) else str(value).strip()
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise SetupError(f"{where} is {text!r}, but must be {error}.", key=where) from None
+
+
+def _parse_path(text: str) -> Path:
+    path = Path(text).expanduser()
+    if not text or (path.exists() and not path.is_dir()):
+        raise ValueError("a folder, or a path where one can be made")
+    return path
+
+
+def _parse_host(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text.strip("[]")))
+    except ValueError:
+        if not _HOST_NAME.fullmatch(text):
+            raise ValueError("a host name or an IP address, without a port") from None
+        return text
+
+
+def _parse_optional_host(text: str) -> str:
+    return _parse_host(text) if text else ""
+
+
+def _parse_number(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
+            raise ValueError(f"a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def _parse_heartbeat(text: str) -> timedelta:
+    match = _DURATION.fullmatch(text)
+    duration = float(match[1]) * _UNITS[match[2]] if match and len(text) < 20 else timedelta(0)
+    low, high = HEARTBEAT_LIMITS
+    if not low <= duration <= high:
+        raise ValueError("a duration from 100ms to 5m, such as 500ms or 5s")
+    return duration
+
+
+def _parse_level(text: str) -> LogLevel:
+    try:
+        return LogLevel(text.lower())
+    except ValueError:
+        raise ValueError(f"one of {_listed(LogLevel)}") from None
+
+
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "data_dir": _parse_path,
+    "host": _parse_host,
+    "advertised_host": _parse_optional_host,
+    "port": _parse_number(0, HIGHEST_PORT),
+    "http_port": _parse_number(0, HIGHEST_PORT),
+    "match_services": _parse_number(1, MATCH_SERVICES_LIMIT),
+    "match_port": _parse_number(0, HIGHEST_PORT),
+    "ray_address": str,
+    "heartbeat": _parse_heartbeat,
+    "log_level": _parse_level,
+}
+assert list(_PARSERS) == [field.name for field in fields(Settings)]
+
+
+def _verify(settings: Settings) -> None:
+    """What no field can be blamed for alone."""
+    if not settings.advertised_host and settings.host in ("0.0.0.0", "::"):
+        raise SetupError(
+            f"host is {settings.host}, which is every interface and no address: set advertised_host to the name or IP "
+            "address under which bots reach this machine.",
+            key="advertised_host",
+        )
+    taken: dict[int, str] = {}
+    last_match_port = settings.match_port + settings.match_services - 1
+    if settings.match_port and last_match_port > HIGHEST_PORT:
+        raise SetupError(f"match_port is {settings.match_port}, too high for {settings.match_services} match services.")
+    match_ports = range(settings.match_port, last_match_port + 1) if settings.match_port else range(0)
+    ports = [("port", settings.port), ("http_port", settings.http_port)]
+    for name, port in [*ports, *((f"match_port {port}", port) for port in match_ports)]:
+        if port and port in taken:
+            raise SetupError(f"{taken[port]} and {name} are both {port}, but every port serves one purpose.", key=name)
+        taken[port] = name
+
+
+def _refuse_misspelt(environ: Mapping[str, str]) -> None:
+    """A misspelt variable is refused, since ignoring it would surprise; variables of other programs pass."""
+    known = [PREFIX + name.upper() for name in _PARSERS]
+    for variable in sorted(environ):
+        if variable.startswith(PREFIX) and variable not in known:
+            near = difflib.get_close_matches(variable, known, n=1, cutoff=0.9)
+            if near:
+                raise SetupError(f"{variable} is no setting; {near[0]} is meant, it seems.", key=variable)
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _listed(names: Mapping[str, Any] | type[LogLevel]) -> str:
+    return ", ".join(names)

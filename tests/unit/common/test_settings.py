@@ -1,0 +1,137 @@
+"""Settings: where they come from, which wins, and what is said about a wrong one."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from services.common.errors import SetupError
+from services.common.settings import LogLevel, Settings, load_settings
+
+
+def test_without_anything_the_defaults_hold_and_nobody_outside_reaches_the_platform() -> None:
+    settings = load_settings({}, {})
+    assert settings == Settings()
+    assert (settings.host, settings.port, settings.http_port) == ("127.0.0.1", 7400, 7480)
+    assert settings.address == "127.0.0.1:7400"
+
+
+def test_every_field_can_come_from_the_environment() -> None:
+    environ = {
+        "BAOHUANG_DATA_DIR": "elsewhere",
+        "BAOHUANG_HOST": "0.0.0.0",
+        "BAOHUANG_ADVERTISED_HOST": "arena.example.org",
+        "BAOHUANG_PORT": "1",
+        "BAOHUANG_HTTP_PORT": "2",
+        "BAOHUANG_MATCH_SERVICES": "3",
+        "BAOHUANG_MATCH_PORT": "4",
+        "BAOHUANG_RAY_ADDRESS": "ray.example.org:6379",
+        "BAOHUANG_HEARTBEAT": "1500ms",
+        "BAOHUANG_LOG_LEVEL": "DEBUG",
+    }
+    assert set(environ) == {f"BAOHUANG_{name.upper()}" for name in Settings.__slots__}
+    settings = load_settings({}, environ)
+    assert settings == Settings(
+        data_dir=Path("elsewhere"),
+        host="0.0.0.0",
+        advertised_host="arena.example.org",
+        port=1,
+        http_port=2,
+        match_services=3,
+        match_port=4,
+        ray_address="ray.example.org:6379",
+        heartbeat=timedelta(seconds=1.5),
+        log_level=LogLevel.DEBUG,
+    )
+    assert settings.address == "arena.example.org:1"
+
+
+def test_the_real_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAOHUANG_PORT", "9999")
+    assert load_settings().port == 9999
+
+
+def test_options_win_over_the_environment_unless_not_given() -> None:
+    environ = {"BAOHUANG_PORT": "1000", "BAOHUANG_HTTP_PORT": "2000", "BAOHUANG_LOG_LEVEL": ""}
+    settings = load_settings({"port": 0, "http_port": None, "heartbeat": timedelta(seconds=2)}, environ)
+    assert (settings.port, settings.http_port, settings.heartbeat) == (0, 2000, timedelta(seconds=2))
+    assert settings.log_level is LogLevel.INFO
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "sentence"),
+    [
+        ("PORT", "65536", "BAOHUANG_PORT is '65536', but must be a whole number from 0 to 65535."),
+        ("PORT", "-1", "BAOHUANG_PORT is '-1', but must be a whole number from 0 to 65535."),
+        ("HTTP_PORT", "http", "BAOHUANG_HTTP_PORT is 'http', but must be a whole number from 0 to 65535."),
+        ("MATCH_SERVICES", "0", "BAOHUANG_MATCH_SERVICES is '0', but must be a whole number from 1 to 256."),
+        ("MATCH_SERVICES", "٣", "BAOHUANG_MATCH_SERVICES is '٣', but must be a whole number from 1 to 256."),
+        ("HEARTBEAT", "5", "BAOHUANG_HEARTBEAT is '5', but must be a duration from 100ms to 5m, such as 500ms or 5s."),
+        (
+            "HEARTBEAT",
+            "6m",
+            "BAOHUANG_HEARTBEAT is '6m', but must be a duration from 100ms to 5m, such as 500ms or 5s.",
+        ),
+        ("LOG_LEVEL", "loud", "BAOHUANG_LOG_LEVEL is 'loud', but must be one of debug, info, warning, error."),
+        ("HOST", "a b", "BAOHUANG_HOST is 'a b', but must be a host name or an IP address, without a port."),
+        ("HOST", "x:1", "BAOHUANG_HOST is 'x:1', but must be a host name or an IP address, without a port."),
+        (
+            "DATA_DIR",
+            __file__,
+            f"BAOHUANG_DATA_DIR is {__file__!r}, but must be a folder, or a path where one can be made.",
+        ),
+        ("PROT", "7400", "BAOHUANG_PROT is no setting; BAOHUANG_PORT is meant, it seems."),
+    ],
+)
+def test_a_wrong_variable_is_refused_in_one_sentence(variable: str, text: str, sentence: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        load_settings({}, {f"BAOHUANG_{variable}": text})
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        ({"port": 99999}, "--port is '99999', but must be a whole number from 0 to 65535."),
+        ({"match_services": 1.5}, "--match-services is '1.5', but must be a whole number from 1 to 256."),
+        ({"port": 80, "http_port": 80}, "port and http_port are both 80, but every port serves one purpose."),
+        (
+            {"match_port": 7479, "match_services": 2},
+            "http_port and match_port 7480 are both 7480, but every port serves one purpose.",
+        ),
+        ({"match_port": 65535}, "match_port is 65535, too high for 2 match services."),
+        (
+            {"host": "::"},
+            "host is ::, which is every interface and no address: set advertised_host to the name or IP address under "
+            "which bots reach this machine.",
+        ),
+    ],
+)
+def test_a_wrong_option_is_refused_in_one_sentence(overrides: dict[str, object], sentence: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        load_settings(overrides, {})
+    assert str(caught.value) == sentence
+
+
+def test_an_unknown_option_is_refused_with_the_list_of_settings() -> None:
+    with pytest.raises(SetupError, match=r"^--colour is no setting; the settings are data_dir, host, .*, log_level\.$"):
+        load_settings({"colour": "red"}, {})
+
+
+def test_variables_of_other_programs_are_left_alone() -> None:
+    assert load_settings({}, {"BAOHUANG_TOKEN": "t", "PORT": "x", "BAOHUANG_SERVER": "h:1"}) == Settings()
+
+
+def test_an_ipv6_host_makes_an_address_in_brackets() -> None:
+    assert load_settings({"host": "[::1]"}, {}).address == "[::1]:7400"
+
+
+def test_settings_are_a_value_that_travels() -> None:
+    settings = load_settings({"port": 5}, {})
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    with pytest.raises(FrozenInstanceError):
+        settings.port = 6  # type: ignore[misc]
