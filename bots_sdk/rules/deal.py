@@ -1,0 +1,344 @@
+"""One deal in full, with all five hands: the authority. Nobody but a server, a local arena or a searching bot holds one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bots_sdk.rules.answers import Answer, Word
+from bots_sdk.rules.beans import settle
+from bots_sdk.rules.cards import EMPEROR_CARD, GUARD_JOKER, SEATS
+from bots_sdk.rules.events import (
+    Called,
+    DealEnded,
+    DealStarted,
+    DealVoided,
+    Declaration,
+    Declared,
+    Event,
+    HandDealt,
+    KickClosed,
+    Paid,
+    Passed,
+    Played,
+    RoleShown,
+    SoloKind,
+    StakesSet,
+    ThroneAccepted,
+    ThronePassed,
+    Took,
+    TrickEnded,
+    Tribute,
+    WindClaimed,
+    WindowClosed,
+    Yielded,
+)
+from bots_sdk.rules.legal import plays_special
+from bots_sdk.rules.options import End, Grab, GuardBy, Options
+from bots_sdk.rules.phases import SEALED_PHASES, Phase
+from bots_sdk.rules.public import PASSES_TO_VOID, PublicState, count_face, shows_guard
+from bots_sdk.rules.result import DealResult
+from bots_sdk.rules.scoring import Standing, points_of
+from bots_sdk.rules.tribute import cards_of, tribute_of
+from bots_sdk.rules.view import View
+
+REBEL_CALLS_WANTED = 2
+REBEL_KICKS_WANTED = 2
+
+
+class Deal:
+    """A deal from the dealt hands to its result.
+
+    >>> deal, events = Deal.start(options, 0, 0, hands, None)  # doctest: +SKIP
+    >>> while not deal.is_over:  # doctest: +SKIP
+    ...     seat = deal.asked[0]
+    ...     events += deal.answer(seat, deal.default(seat))
+    """
+
+    __slots__ = ("_guard", "_sealed", "_views", "public", "result")
+
+    def __init__(self, options: Options) -> None:
+        self.public = PublicState(options)
+        self._views = tuple(View(options, seat, self.public) for seat in range(SEATS))
+        self._sealed: dict[int, Answer] = {}
+        self._guard: int | None = None
+        self.result: DealResult | None = None
+
+    @classmethod
+    def start(
+        cls, options: Options, number: int, dealer: int, hands: Sequence[bytes], tribute: Tribute | None
+    ) -> tuple[Deal, list[Event]]:
+        """A deal with these hands, and its first public events.
+
+        After the first event, `DealStarted`, each seat is to be told its own `HandDealt(deal.hand(seat))`.
+
+        Args:
+            options: the rules.
+            number: the deal of the match, from 0.
+            dealer: the seat dealt the first card.
+            hands: card codes by seat.
+            tribute: what the deal before has made owed, if anything.
+
+        Raises:
+            ValueError: there are not five hands, or nobody or several hold the emperor card.
+        """
+        if len(hands) != SEATS or sum(hand.count(EMPEROR_CARD) for hand in hands) != 1:
+            raise ValueError("five hands, one of them with the emperor card")
+        deal = cls(options)
+        holder = next(seat for seat, hand in enumerate(hands) if EMPEROR_CARD in hand)
+        event = DealStarted(number, dealer, holder, tuple(len(hand) for hand in hands), tribute)
+        deal._publish([], event)
+        for view, hand in zip(deal._views, hands, strict=True):
+            view.fold(HandDealt(bytes(sorted(hand))))
+        return deal, [event]
+
+    def copy(self) -> Deal:
+        """An independent copy, cheap enough for search."""
+        new = object.__new__(Deal)
+        public = self.public.copy()
+        new.public = public
+        new._views = tuple([view.copy(public) for view in self._views])
+        new._sealed = dict(self._sealed) if self._sealed else {}
+        new._guard = self._guard
+        new.result = self.result
+        return new
+
+    # --------------------------------------------------------------------------------------------------------- questions
+
+    @property
+    def options(self) -> Options:
+        """The rules."""
+        return self.public.options
+
+    @property
+    def phase(self) -> Phase:
+        """What is going on."""
+        return self.public.phase
+
+    @property
+    def is_over(self) -> bool:
+        """The deal has a result (which may be that it is void)."""
+        return self.result is not None
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """The seats whose answer is still awaited, in seat order."""
+        if not self._sealed:
+            return self.public.asked
+        return tuple(seat for seat in self.public.asked if seat not in self._sealed)
+
+    def hand(self, seat: int) -> bytes:
+        """The hand of a seat, sorted."""
+        return self._views[seat].hand
+
+    @property
+    def hidden_guard(self) -> int | None:
+        """The guard, known or not; None while there is none and in a solo."""
+        return self._guard
+
+    def view(self, seat: int) -> View:
+        """What a seat may know. It goes on with the deal; `copy()` it to keep it, and change nothing in it."""
+        return self._views[seat]
+
+    def legal(self, seat: int) -> list[Answer]:
+        """See `View.legal`."""
+        return self._views[seat].legal()
+
+    def verify(self, seat: int, answer: Answer) -> Answer:
+        """See `View.verify`."""
+        return self._views[seat].verify(answer)
+
+    def default(self, seat: int) -> Answer:
+        """See `View.default`."""
+        return self._views[seat].default()
+
+    # ----------------------------------------------------------------------------------------------------------- answers
+
+    def answer(self, seat: int, answer: Answer) -> list[Event]:
+        """Verify an answer and let it take effect.
+
+        Returns:
+            The new public events in order; none while a sealed phase waits for other seats.
+
+        Raises:
+            IllegalAnswer: the rules do not allow it; nothing has changed.
+        """
+        answer = self._views[seat].verify(answer)
+        events: list[Event] = []
+        phase = self.public.phase
+        if phase in SEALED_PHASES:
+            self._sealed[seat] = answer
+            self._views[seat].answered = True
+            if len(self._sealed) == len(self.public.asked):
+                sealed, self._sealed = self._sealed, {}
+                _CLOSERS[phase](self, sealed, events)
+        else:
+            _ANSWERED[answer.word](self, seat, answer, events)
+        return events
+
+    def _publish(self, events: list[Event], event: Event) -> None:
+        for view in self._views:
+            view.fold(event)
+        self.public.apply(event)
+        events.append(event)
+
+    # --------------------------------------------------------------------------------------------- before the first lead
+
+    def _pay(self, seat: int, answer: Answer, events: list[Event]) -> None:
+        self._publish(events, Paid(seat, answer.cards[0]))
+
+    def _take(self, seat: int, answer: Answer, events: list[Event]) -> None:
+        self._publish(events, Took(seat, answer.cards[0]))
+
+    def _close_window(self, sealed: dict[int, Answer], events: list[Event]) -> None:
+        holder = self.public.holder
+        # The holder first, then against the direction of play (rules 4.2).
+        order = [(holder - step) % SEATS for step in range(SEATS)]
+        claimants = [seat for seat in order if seat in sealed and sealed[seat].word is Word.SOLO]
+        if not claimants:
+            self._publish(events, WindowClosed(None, None))
+            return
+        seat = claimants[0]
+        bright = seat == holder or self.options.grab is Grab.QUAD
+        self._publish(events, WindowClosed(seat, SoloKind.BRIGHT if bright else SoloKind.GRAB))
+
+    def _accept(self, seat: int, _: Answer, events: list[Event]) -> None:
+        self._publish(events, ThroneAccepted(seat))
+
+    def _pass(self, seat: int, answer: Answer, events: list[Event]) -> None:
+        if self.public.phase is Phase.PLAY:
+            self._let_stand(Passed(seat), events)
+            return
+        self._publish(events, ThronePassed(seat, answer.cards[0] if answer.cards else None))
+        if self.public.passes == PASSES_TO_VOID:
+            self._publish(events, DealVoided())
+            self.result = DealResult.void(self.public)
+
+    def _call(self, seat: int, answer: Answer, events: list[Event]) -> None:
+        face = answer.cards[0] if answer.cards else None
+        if answer.word is Word.CALL:
+            self._guard = next(
+                other for other in range(SEATS) if other != seat and self._holds_guard_card(other, face)
+            )
+        self._publish(events, Called(seat, face, answer.word is Word.BRIGHT))
+
+    def _holds_guard_card(self, seat: int, face: int | None) -> bool:
+        hand = self.hand(seat)
+        return GUARD_JOKER in hand if face is None else count_face(hand, face) > 0
+
+    def _close_declare(self, sealed: dict[int, Answer], events: list[Event]) -> None:
+        words = [answer.word for answer in sealed.values()]
+        if Word.REVEAL in words:
+            self._publish(events, Declared(Declaration.REVEAL, self._guard))
+        elif words.count(Word.REBEL) >= REBEL_CALLS_WANTED:
+            self._publish(events, Declared(Declaration.REBELLION, self._guard))
+        else:
+            self._publish(events, Declared(Declaration.NONE, None))
+
+    def _close_kick(self, sealed: dict[int, Answer], events: list[Event]) -> None:
+        kicks = sum(answer.word is Word.KICK for answer in sealed.values())
+        wanted = REBEL_KICKS_WANTED if self.public.declaration is Declaration.REVEAL else 1
+        self._publish(events, KickClosed(kicks >= wanted))
+
+    def _close_stakes(self, sealed: dict[int, Answer], events: list[Event]) -> None:
+        self._publish(events, StakesSet(tuple(sealed[seat].amount for seat in range(SEATS))))
+
+    # -------------------------------------------------------------------------------------------------------------- play
+
+    def _play(self, seat: int, answer: Answer, events: list[Event]) -> None:
+        view = self._views[seat]
+        public = self.public
+        # A guard's card is the special card without a word; the event says so to all.
+        special = public.options.special_card and plays_special(view, answer)
+        event = Played(seat, answer.cards, special)
+        # The hot path: a play changes no hand but the one it came from.
+        view.fold(event)
+        public.apply(event)
+        events.append(event)
+        if shows_guard(public, event):
+            self._publish(events, RoleShown(None if seat == public.emperor else seat))
+        if not public.sizes[seat] and self._has_ended():
+            self._end(events)
+        elif not public.asked:
+            self._publish(events, TrickEnded(public.next_leader()))
+
+    def _yield(self, seat: int, _: Answer, events: list[Event]) -> None:
+        self._let_stand(Yielded(seat), events)
+
+    def _wind(self, seat: int, _: Answer, events: list[Event]) -> None:
+        self._let_stand(WindClaimed(seat), events)
+
+    def _let_stand(self, event: Passed | Yielded | WindClaimed, events: list[Event]) -> None:
+        public = self.public
+        public.apply(event)
+        events.append(event)
+        if not public.asked:
+            ended = TrickEnded(public.next_leader())
+            public.apply(ended)
+            events.append(ended)
+
+    # --------------------------------------------------------------------------------------------------------------- end
+
+    @property
+    def _solo(self) -> SoloKind | None:
+        emperor = self.public.emperor
+        if emperor is not None and self._views[emperor].dark:
+            return SoloKind.DARK
+        return self.public.solo
+
+    def _has_ended(self) -> bool:
+        """Whether the deal is over now that a seat has gone out (rules 5.13)."""
+        public = self.public
+        out = public.out
+        solo = self._solo
+        if solo in (SoloKind.GRAB, SoloKind.BRIGHT) or len(out) == SEATS - 1:
+            return True
+        if public.options.end is End.ONE_LEFT or solo is SoloKind.DARK:
+            # That a deal goes on must not prove that it is no dark solo, so that one has no sides to be out.
+            return False
+        court = (public.emperor in out) + (self._guard in out)
+        return court == 2 or len(out) - court == SEATS - 2
+
+    def _end(self, events: list[Event]) -> None:
+        public = self.public
+        emperor = public.emperor
+        assert emperor is not None
+        left = [(emperor + step) % SEATS for step in range(SEATS)]
+        left = sorted((seat for seat in left if public.sizes[seat]), key=public.sizes.__getitem__)
+        standing = Standing(
+            (*public.out, *left), emperor, self._guard, self._solo, public.declaration, public.kicked
+        )
+        tribute = tribute_of(public.options, standing)
+        points = points_of(public.options, standing)
+        owed = tribute if public.options.tribute else None
+        beans = None
+        if public.options.beans:
+            beans = settle(public.options, standing, public.options.room, public.stakes, cards_of(tribute))
+        self.result = DealResult(
+            number=public.number, dealer=public.dealer, voided=False, standing=standing, points=points,
+            stakes=public.stakes, tribute=owed, beans=beans,
+        )  # fmt: skip
+        hands = tuple(view.hand for view in self._views)
+        self._publish(
+            events, DealEnded(standing.places, points, emperor, standing.guard, standing.solo, hands, owed)
+        )
+
+
+_Closer = Callable[[Deal, dict[int, Answer], list[Event]], None]
+_CLOSERS: dict[Phase, _Closer] = {
+    Phase.WINDOW: Deal._close_window,
+    Phase.DECLARE: Deal._close_declare,
+    Phase.KICK: Deal._close_kick,
+    Phase.STAKE: Deal._close_stakes,
+}
+_ANSWERED: dict[Word, Callable[[Deal, int, Answer, list[Event]], None]] = {
+    Word.PAY: Deal._pay,
+    Word.TAKE: Deal._take,
+    Word.ACCEPT: Deal._accept,
+    Word.PASS: Deal._pass,
+    Word.CALL: Deal._call,
+    Word.DARK: Deal._call,
+    Word.BRIGHT: Deal._call,
+    Word.PLAY: Deal._play,
+    Word.YIELD: Deal._yield,
+    Word.WIND: Deal._wind,
+}

@@ -1,0 +1,95 @@
+"""The pack in canonical order and the seeded shuffle anybody can repeat in any language (docs/shuffle.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from functools import lru_cache
+
+from bots_sdk.rules.cards import BIG_JOKER, EMPEROR_CARD, GUARD_JOKER, PACKS, SEATS, SMALL_JOKER
+from bots_sdk.rules.options import FIRST_STRENGTH, GuardBy, Options
+
+DEAL_LABEL = b"baohuang/deal/1/"
+COMMITMENT_LABEL = b"baohuang/commitment/1/"
+_WORD_BYTES = 8
+_WORDS_OF_BLOCK = 4
+
+
+@lru_cache(maxsize=16)
+def pack(options: Options) -> bytes:
+    """All cards of a deal in canonical order: ascending codes (rules 2.1, 2.2)."""
+    first = 4 * FIRST_STRENGTH[options.low]
+    cards = [card for card in range(first, SMALL_JOKER) for _ in range(PACKS)]
+    for _ in range(options.drop_low):
+        cards.remove(first)  # the club of the lowest rank
+    marked = options.guard_by is GuardBy.MARKED_JOKER
+    cards += [SMALL_JOKER] * (PACKS - marked) + [BIG_JOKER] * (PACKS - 1)
+    cards += [GUARD_JOKER] * marked + [EMPEROR_CARD]
+    return bytes(cards)
+
+
+def deal_seed(secret: bytes, number: int) -> bytes:
+    """The 32-byte seed of shuffle `number` (from 0) of a match with this secret."""
+    return hmac.new(secret, DEAL_LABEL + str(number).encode("ascii"), hashlib.sha256).digest()
+
+
+def shuffled(cards: bytes, seed: bytes) -> bytes:
+    """The cards in the order that the seed gives: Fisher–Yates from the top, numbers from SHA-256 in counter mode."""
+    order = bytearray(cards)
+    draw = _Draws(seed)
+    for last in range(len(order) - 1, 0, -1):
+        other = draw.below(last + 1)
+        order[last], order[other] = order[other], order[last]
+    return bytes(order)
+
+
+class _Draws:
+    """Unsigned 64-bit big-endian numbers: the blocks SHA-256(seed + counter), counter 64-bit big-endian from 0."""
+
+    def __init__(self, seed: bytes) -> None:
+        self._seed = seed
+        self._counter = 0
+        self._words: list[int] = []
+
+    def below(self, bound: int) -> int:
+        """A number from 0 to bound - 1, each as likely: draws from the ragged end are thrown away."""
+        limit = 2**64 - 2**64 % bound
+        while True:
+            if not self._words:
+                self._refill()
+            word = self._words.pop()
+            if word < limit:
+                return word % bound
+
+    def _refill(self) -> None:
+        block = hashlib.sha256(self._seed + self._counter.to_bytes(_WORD_BYTES, "big")).digest()
+        self._counter += 1
+        words = [int.from_bytes(block[at * _WORD_BYTES : (at + 1) * _WORD_BYTES], "big") for at in range(_WORDS_OF_BLOCK)]
+        self._words = words[::-1]
+
+
+def deck_order(options: Options, secret: bytes, number: int) -> bytes:
+    """The deck of shuffle `number` of a match: the order in which the cards are dealt."""
+    return shuffled(pack(options), deal_seed(secret, number))
+
+
+def deal_out(options: Options, deck: bytes, dealer: int) -> tuple[bytes, ...]:
+    """The five hands, sorted, of a deck dealt one by one from the dealer on (rule 2.4).
+
+    Raises:
+        ValueError: the deck is not the pack of these options in some order.
+    """
+    if bytes(sorted(deck)) != pack(options):
+        raise ValueError("the deck does not consist of the cards of these options")
+    return tuple(bytes(sorted(deck[(seat - dealer) % SEATS :: SEATS])) for seat in range(SEATS))
+
+
+def commitment(nonce: bytes, secret: bytes) -> bytes:
+    """What is published before the first deal: it binds the secret without telling it.
+
+    Args:
+        nonce: 16 or more random bytes, published with the secret afterwards; the length is hashed too, so that nonce and
+            secret cannot be shifted against each other.
+        secret: the secret of the match.
+    """
+    return hashlib.sha256(COMMITMENT_LABEL + len(nonce).to_bytes(_WORD_BYTES, "big") + nonce + secret).digest()
