@@ -29,9 +29,7 @@ class Beans:
     beans: tuple[int, ...]
 
 
-def settle(
-    options: Options, standing: Standing, room: int, stakes: tuple[int, ...], tribute_cards: int
-) -> Beans:
+def settle(options: Options, standing: Standing, room: int, stakes: tuple[int, ...], tribute_cards: int) -> Beans:
     """Settle a deal.
 
     Args:

@@ -216,9 +216,7 @@ class Deal:
     def _call(self, seat: int, answer: Answer, events: list[Event]) -> None:
         face = answer.cards[0] if answer.cards else None
         if answer.word is Word.CALL:
-            self._guard = next(
-                other for other in range(SEATS) if other != seat and self._holds_guard_card(other, face)
-            )
+            self._guard = next(other for other in range(SEATS) if other != seat and self._holds_guard_card(other, face))
         self._publish(events, Called(seat, face, answer.word is Word.BRIGHT))
 
     def _holds_guard_card(self, seat: int, face: int | None) -> bool:
@@ -292,11 +290,11 @@ class Deal:
         solo = self._solo
         if solo in (SoloKind.GRAB, SoloKind.BRIGHT) or len(out) == SEATS - 1:
             return True
-        if public.options.end is End.ONE_LEFT or solo is SoloKind.DARK:
-            # That a deal goes on must not prove that it is no dark solo, so that one has no sides to be out.
+        if public.options.end is End.ONE_LEFT:
             return False
-        court = (public.emperor in out) + (self._guard in out)
-        return court == 2 or len(out) - court == SEATS - 2
+        # A dark solo ends by the ordinary rule, not as soon as anybody is out: his side is he himself.
+        court = {public.emperor, self._guard} - {None}
+        return court.issubset(out) or len(set(out) - court) == SEATS - len(court)
 
     def _end(self, events: list[Event]) -> None:
         public = self.public
@@ -304,9 +302,7 @@ class Deal:
         assert emperor is not None
         left = [(emperor + step) % SEATS for step in range(SEATS)]
         left = sorted((seat for seat in left if public.sizes[seat]), key=public.sizes.__getitem__)
-        standing = Standing(
-            (*public.out, *left), emperor, self._guard, self._solo, public.declaration, public.kicked
-        )
+        standing = Standing((*public.out, *left), emperor, self._guard, self._solo, public.declaration, public.kicked)
         tribute = tribute_of(public.options, standing)
         points = points_of(public.options, standing)
         owed = tribute if public.options.tribute else None
@@ -318,9 +314,7 @@ class Deal:
             stakes=public.stakes, tribute=owed, beans=beans,
         )  # fmt: skip
         hands = tuple(view.hand for view in self._views)
-        self._publish(
-            events, DealEnded(standing.places, points, emperor, standing.guard, standing.solo, hands, owed)
-        )
+        self._publish(events, DealEnded(standing.places, points, emperor, standing.guard, standing.solo, hands, owed))
 
 
 _Closer = Callable[[Deal, dict[int, Answer], list[Event]], None]

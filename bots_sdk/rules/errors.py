@@ -1,9 +1,9 @@
 """What the rules refuse, and why.
 
-    RulesError
-    ├── OptionsError     a combination of options that cannot be played
-    ├── NotationError    a text or a byte string that names no card, play or answer
-    └── IllegalAnswer    an answer that the rules do not allow now (carries a `Refusal`)
+RulesError
+├── OptionsError     a combination of options that cannot be played
+├── NotationError    a text or a byte string that names no card, play or answer
+└── IllegalAnswer    an answer that the rules do not allow now (carries a `Refusal`)
 """
 
 from __future__ import annotations

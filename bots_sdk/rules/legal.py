@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bots_sdk.rules.view import View
 
 
-
 def legal_answers(view: View) -> list[Answer]:
     """See `View.legal`."""
     return _LISTS[view.public.phase](view) if view.asked else []
@@ -233,7 +232,9 @@ def _refuse_follow(view: View, table: Shape, shape: Shape) -> NoReturn:
         raise IllegalAnswer(
             Refusal.WRONG_COUNT, f"{on_table} is on the table: {size_of(table)} cards are wanted, not {size_of(shape)}"
         )
-    raise IllegalAnswer(Refusal.TOO_WEAK, f"{on_table} is on the table: every card must be stronger than its counterpart")
+    raise IllegalAnswer(
+        Refusal.TOO_WEAK, f"{on_table} is on the table: every card must be stronger than its counterpart"
+    )
 
 
 def plays_special(view: View, answer: Answer) -> bool:

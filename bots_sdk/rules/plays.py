@@ -188,7 +188,9 @@ def _joker_choices(holding: Holding) -> list[_Jokers]:
     bigs = ONE[BIG_JOKER] * hand.count(BIG_JOKER) + ONE[EMPEROR_CARD] * hand.count(EMPEROR_CARD)
     marked_among = bool(smalls) and smalls[-1] == GUARD_JOKER
     choices = [
-        _Jokers(small, big, 0, sorted_cards(smalls[:small] + bigs[:big]) if marked_among else smalls[:small] + bigs[:big])
+        _Jokers(
+            small, big, 0, sorted_cards(smalls[:small] + bigs[:big]) if marked_among else smalls[:small] + bigs[:big]
+        )
         for small in range(len(smalls) + 1)
         for big in range(len(bigs) + 1)
     ]

@@ -64,7 +64,9 @@ class _Draws:
     def _refill(self) -> None:
         block = hashlib.sha256(self._seed + self._counter.to_bytes(_WORD_BYTES, "big")).digest()
         self._counter += 1
-        words = [int.from_bytes(block[at * _WORD_BYTES : (at + 1) * _WORD_BYTES], "big") for at in range(_WORDS_OF_BLOCK)]
+        words = [
+            int.from_bytes(block[at * _WORD_BYTES : (at + 1) * _WORD_BYTES], "big") for at in range(_WORDS_OF_BLOCK)
+        ]
         self._words = words[::-1]
 
 
