@@ -31,9 +31,13 @@ class Word(IntEnum):
 class Answer(NamedTuple):
     """One answer of one seat.
 
-    `cards` holds card codes in ascending order: the cards of a play; the one card of `pay`, `take` or of a `pass` with a
-    sticker; the called face of `call`, `dark` and `bright` (empty where a face is not named). `amount` is the multiplier
-    of `stake`. `special` says that a solo emperor who holds both plays one of the called face as the special card.
+    Attributes:
+        word: what is said.
+        cards: card codes in ascending order: the cards of a play; the one card of `pay`, `take` or of a `pass` with a
+            sticker; the called face of `call`, `dark` and `bright` (empty where a face is not named).
+        amount: the multiplier of `stake`, else 0.
+        special: a solo emperor plays one of the called face as the special card. Never set for a guard, whose card of
+            that face is the special card and nothing else.
     """
 
     word: Word

@@ -1,9 +1,9 @@
 """Cards as small integers: codes, faces, ranks, strengths, text (docs/rules.md, "Words").
 
-A card is an `int` from 0 to 55, one byte on the wire. 0 to 51 are `4 * rank + suit` with the ranks `3 4 5 6 7 8 9 T J Q K
-A 2` as 0 to 12 and the suits `c d h s` as 0 to 3; then come the jokers. The four packs hold four copies of each *face*; the
-marked jokers share the face of the plain ones. The numeric order is the order of strength, suits breaking ties, plain
-jokers before marked ones of the same kind wherever an order of choice is asked for (`choice_order`).
+A card is an `int` from 0 to 55, one byte on the wire. 0 to 51 are `4 * rank + suit` with the ranks `3 4 5 6 7 8 9 T J Q
+K A 2` as 0 to 12 and the suits `c d h s` as 0 to 3; then come the jokers. The four packs hold four copies of a *face*;
+the marked jokers share the face of the plain ones. Among cards of one strength the order of the codes is the order of
+choice: suits c d h s, plain jokers before marked ones.
 """
 
 from __future__ import annotations

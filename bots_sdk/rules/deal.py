@@ -1,4 +1,4 @@
-"""One deal in full, with all five hands: the authority. Nobody but a server, a local arena or a searching bot holds one."""
+"""One deal in full, with all five hands: the authority. Only a server, a local arena or a searching bot holds one."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from bots_sdk.rules.events import (
     ThroneAccepted,
     ThronePassed,
     Took,
-    TrickEnded,
     Tribute,
+    TrickEnded,
     WindClaimed,
     WindowClosed,
     Yielded,
 )
 from bots_sdk.rules.legal import plays_special
-from bots_sdk.rules.options import End, Grab, GuardBy, Options
+from bots_sdk.rules.options import End, Grab, Options
 from bots_sdk.rules.phases import SEALED_PHASES, Phase
 from bots_sdk.rules.public import PASSES_TO_VOID, PublicState, count_face, shows_guard
 from bots_sdk.rules.result import DealResult
@@ -102,7 +102,7 @@ class Deal:
         new.result = self.result
         return new
 
-    # --------------------------------------------------------------------------------------------------------- questions
+    # ------------------------------------------------------------------------------------------------------ questions
 
     @property
     def options(self) -> Options:
@@ -151,7 +151,7 @@ class Deal:
         """See `View.default`."""
         return self._views[seat].default()
 
-    # ----------------------------------------------------------------------------------------------------------- answers
+    # -------------------------------------------------------------------------------------------------------- answers
 
     def answer(self, seat: int, answer: Answer) -> list[Event]:
         """Verify an answer and let it take effect.
@@ -181,7 +181,7 @@ class Deal:
         self.public.apply(event)
         events.append(event)
 
-    # --------------------------------------------------------------------------------------------- before the first lead
+    # ------------------------------------------------------------------------------------------ before the first lead
 
     def _pay(self, seat: int, answer: Answer, events: list[Event]) -> None:
         self._publish(events, Paid(seat, answer.cards[0]))
@@ -240,7 +240,7 @@ class Deal:
     def _close_stakes(self, sealed: dict[int, Answer], events: list[Event]) -> None:
         self._publish(events, StakesSet(tuple(sealed[seat].amount for seat in range(SEATS))))
 
-    # -------------------------------------------------------------------------------------------------------------- play
+    # ----------------------------------------------------------------------------------------------------------- play
 
     def _play(self, seat: int, answer: Answer, events: list[Event]) -> None:
         view = self._views[seat]
@@ -274,7 +274,7 @@ class Deal:
             public.apply(ended)
             events.append(ended)
 
-    # --------------------------------------------------------------------------------------------------------------- end
+    # ------------------------------------------------------------------------------------------------------------ end
 
     @property
     def _solo(self) -> SoloKind | None:

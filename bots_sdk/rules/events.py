@@ -1,8 +1,8 @@
 """What happens in a deal, as the seats learn it.
 
 Every event but `HandDealt` is public and the same for all five seats; `HandDealt` is each seat's own. A seat's view is
-nothing but the fold of these events, on the server as in a bot (`public.py`, `view.py`). Order and number of the events are
-the same for every seat.
+nothing but the fold of these events, on the server as in a bot (`public.py`, `view.py`). Order and number of the events
+are the same for every seat.
 """
 
 from __future__ import annotations
@@ -98,7 +98,10 @@ class Called(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """The declare phase is over. After a reveal or a rebellion `guard` is the guard, or None if the emperor is alone."""
+    """The declare phase is over.
+
+    After a reveal or a rebellion `guard` is the guard, or None if the emperor is alone.
+    """
 
     outcome: Declaration
     guard: int | None
@@ -164,8 +167,8 @@ class DealVoided(NamedTuple):
 class DealEnded(NamedTuple):
     """The deal is over and everything is shown.
 
-    `places` are the seats in the order of going out; `points` are by seat; `hands` are the cards left, by seat; `tribute`
-    is what the next deal of the match owes, None without tribute.
+    `places` are the seats in the order of going out; `points` are by seat; `hands` are the cards left, by seat;
+    `tribute` is what the next deal of the match owes, None without tribute.
     """
 
     places: tuple[int, ...]

@@ -32,12 +32,12 @@ def verify_answer(view: View, answer: Answer) -> Answer:
     if view.public.phase is Phase.PLAY:
         return _verify_play(view, answer) if answer.word is Word.PLAY else _verify_word(view, answer)
     legal = legal_answers(view)
-    if answer in legal:
-        return answer
-    _refuse(view, answer, legal)
+    if answer not in legal:
+        _refuse(view, answer, legal)
+    return answer
 
 
-# ------------------------------------------------------------------------------------------------ before the first lead
+# ---------------------------------------------------------------------------------------------- before the first lead
 
 
 def _pay(view: View) -> list[Answer]:
@@ -152,7 +152,7 @@ def _refuse(view: View, answer: Answer, legal: list[Answer]) -> NoReturn:
     raise IllegalAnswer(refusal, f"{view.public.phase.name.lower()}: allowed now are {allowed}")
 
 
-# ----------------------------------------------------------------------------------------------------------------- play
+# --------------------------------------------------------------------------------------------------------------- play
 
 
 def _words(view: View) -> list[Answer]:

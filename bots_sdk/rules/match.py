@@ -13,8 +13,8 @@ from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import deal_out
 
 MAX_VOIDS = 100
-"""So many void shuffles of one deal, and the deal counts as void with 0 points: a match of five seats that never accept must
-end too (rules 3.4). Among players who accept now and then it is out of reach."""
+"""So many void shuffles of one deal, and the deal counts as void with 0 points: a match of five seats that never accept
+must end too (rules 3.4). Among players who accept now and then it is out of reach."""
 
 
 class Match:

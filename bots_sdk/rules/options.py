@@ -162,7 +162,7 @@ def _contradictions(o: Options) -> tuple[tuple[bool, str], ...]:
             f"stakes: one or more different positive numbers in ascending order, not {list(o.stakes)}",
         ),
         (
-            len(o.solo_scores) != 3 or any(score < 0 or score % 4 for score in o.solo_scores),
+            any(score < 0 or score % 4 for score in o.solo_scores),
             f"solo_scores: three numbers (grab, bright, dark) divisible by 4, as each of four rebels takes a quarter; "
             f"not {list(o.solo_scores)}",
         ),

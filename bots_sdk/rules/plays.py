@@ -235,8 +235,9 @@ def _rank_ways(holding: Holding) -> list[tuple[int, list[list[bytes]]]]:
 def leads(options: Options, holding: Holding) -> Plays:
     """Everything a seat can lead, one concrete play for each pattern (rules 5.1, 5.5).
 
-    The order is: by rank, jokers alone last; then by number of cards of the rank, the guard card last; then by small and
-    big jokers. The lowest suits are taken, plain jokers before marked ones, the guard card only where the pattern has it.
+    The order: by rank, jokers alone last; then by number of cards of the rank, the guard card last; then by small and
+    big jokers. The lowest suits are taken, plain jokers before marked ones, the guard card only where the pattern has
+    it. With `hold_back` the whole hand comes first if it is a play of the rank held back.
     """
     ranks = _rank_ways(holding)
     jokers = _joker_choices(holding)
@@ -266,26 +267,21 @@ def follows(options: Options, holding: Holding, table: Shape) -> Plays:
         whole = holding.hand if len(ranks) == 1 and _whole_beats(options, holding, table) else b""
         del ranks[0]
     most = max((len(by_number) for rank, by_number in ranks if rank > table.rank), default=0)
-    plays: list[bytes] = []
-    with_special: list[bytes] = []
     hung = _with_jokers(options, _joker_choices(holding), table, most)
+    found: list[tuple[bytes, int]] = [(whole, int(holding.special))] if whole else []
     for rank, by_number in ranks:
         if rank > table.rank:
-            for number, choice in hung:
-                if 0 < number <= len(by_number):
-                    for cards in by_number[number - 1]:
-                        if choice.special:
-                            with_special.append(sorted_cards(cards + choice.cards))
-                        else:
-                            plays.append(cards + choice.cards)
+            found += [
+                (cards + choice.cards, choice.special)
+                for number, choice in hung
+                if 0 < number <= len(by_number)
+                for cards in by_number[number - 1]
+            ]
         if rank == _THREE_TWOS[0] and options.three_twos and table == _SINGLE_BIG and len(by_number) >= 3:
-            plays += by_number[2]
-    for number, choice in hung:
-        if not number:
-            (with_special if choice.special else plays).append(choice.cards)
-    if whole:
-        (with_special if holding.special else plays).insert(0, whole)
-    return plays, with_special
+            found += [(cards, 0) for cards in by_number[2]]
+    found += [(choice.cards, choice.special) for number, choice in hung if not number]
+    plays = [cards for cards, special in found if not special]
+    return plays, [sorted_cards(cards) for cards, special in found if special]
 
 
 def _whole_beats(options: Options, holding: Holding, table: Shape) -> bool:

@@ -16,7 +16,8 @@ _CLASSIC = Options(
     force=Force.TRIPLE_NO_QUAD,
 )  # fmt: skip
 _BEAN = Options(
-    low="6", grab=Grab.QUAD, holder_preempts=True, sticker=Sticker.HIGHEST, force=Force.TRIPLE, rebellion=True, kick=True,
+    low="6", grab=Grab.QUAD, holder_preempts=True, sticker=Sticker.HIGHEST, force=Force.TRIPLE, rebellion=True,
+    kick=True,
 )  # fmt: skip
 _SPECIAL = Options(
     special_card=True, call_jokers=True, sticker=Sticker.HIGHEST_PLAIN, sticker_from=2, hung_by_hung=True,
@@ -110,6 +111,13 @@ def _numbers(key: str, value: object) -> tuple[int, ...]:
     return tuple(_number(key, item) for item in value)
 
 
+def _three_numbers(key: str, value: object) -> tuple[int, ...]:
+    numbers = _numbers(key, value)
+    if len(numbers) != 3:
+        raise OptionsError(f"{key}: three whole numbers (grab, bright, dark), not {value!r}")
+    return numbers
+
+
 def _rank(key: str, value: object) -> str:
     # YAML reads an unquoted 6 as a number; a rank is a text here.
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -147,7 +155,7 @@ _PARSERS: dict[str, Callable[[str, object], object]] = {
     "stakes": _numbers,
     "hold_back": _optional_rank,
     "wind": _choice(Wind),
-    "solo_scores": _numbers,
+    "solo_scores": _three_numbers,
     "end": _choice(End),
     "room": _number,
 }

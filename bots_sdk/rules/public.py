@@ -118,6 +118,9 @@ class PublicState:
         "yielded",
     )
 
+    asked: tuple[int, ...]
+    due: tuple[int, ...]
+
     def __init__(self, options: Options) -> None:
         self.options = options
         self.begin(DealStarted(0, 0, 0, (0,) * SEATS, None))
@@ -155,9 +158,9 @@ class PublicState:
         self.out: tuple[int, ...] = ()
         self.special_played = False
         self.ended: DealEnded | None = None
-        self.due: tuple[int, ...] = ()
+        self.due = ()
         self.phase = Phase.PAY
-        self.asked: tuple[int, ...] = ()
+        self.asked = ()
         pay = event.tribute.pay if event.tribute else ()
         self._begin_tribute(Phase.PAY, pay)
 
@@ -204,7 +207,7 @@ class PublicState:
         """There is a guard card in this deal: it was called, and not openly alone (rules 4.12)."""
         return self.phase > Phase.CALL and self.solo is not SoloKind.GRAB and self.solo is not SoloKind.BRIGHT
 
-    # ------------------------------------------------------------------------------------------- before the first lead
+    # ------------------------------------------------------------------------------------------ before the first lead
 
     def _begin_tribute(self, phase: Phase, shares: tuple[tuple[int, int], ...]) -> None:
         self.due = tuple(seat for seat, cards in shares for _ in range(cards))
@@ -359,7 +362,7 @@ class PublicState:
         self._ask_after(event.seat)
 
     def _ask_after(self, seat: int) -> None:
-        """Ask the next seat of the circle, begin the second circle, or ask nobody: then the trick is over (rules 5.9)."""
+        """Ask the next seat of the circle, or begin the second; if nobody is left, the trick is over (rules 5.9)."""
         owner = self.owner
         sizes = self.sizes
         if not self.second_circle:
@@ -438,8 +441,8 @@ def count_face(cards: bytes, face: Card) -> int:
 def shows_guard(public: PublicState, event: Played) -> bool:
     """True if a play, already applied, shows who the guard is and that was not public before (rules 5.12).
 
-    Everybody can work it out: a seat other than the emperor played the guard card; or the emperor played it, or the fourth
-    card of the called face, and so is alone.
+    Everybody can work it out: a seat other than the emperor played the guard card; or the emperor played it, or the
+    fourth card of the called face, and so is alone.
     """
     if public.guard is not None or public.solo is not None:
         return False

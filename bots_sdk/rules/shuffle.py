@@ -90,8 +90,8 @@ def commitment(nonce: bytes, secret: bytes) -> bytes:
     """What is published before the first deal: it binds the secret without telling it.
 
     Args:
-        nonce: 16 or more random bytes, published with the secret afterwards; the length is hashed too, so that nonce and
-            secret cannot be shifted against each other.
+        nonce: 16 or more random bytes, published with the secret afterwards; the length is hashed too, so that nonce
+            and secret cannot be shifted against each other.
         secret: the secret of the match.
     """
     return hashlib.sha256(COMMITMENT_LABEL + len(nonce).to_bytes(_WORD_BYTES, "big") + nonce + secret).digest()

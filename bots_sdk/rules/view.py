@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bots_sdk.rules.answers import Answer
-from bots_sdk.rules.cards import BIG_JOKER, EMPEROR_CARD, GUARD_JOKER, SEATS, Card
+from bots_sdk.rules.cards import BIG_JOKER, EMPEROR_CARD, GUARD_JOKER, Card, format_cards
 from bots_sdk.rules.defaults import default_answer
 from bots_sdk.rules.events import (
     Called,
@@ -34,8 +34,6 @@ from bots_sdk.rules.plays import Holding, Shape
 from bots_sdk.rules.public import PublicState, count_face, upper_seat
 from bots_sdk.rules.shuffle import pack
 
-_FIVE = range(SEATS)
-
 
 class View:
     """One seat's knowledge, folded from the events it received.
@@ -47,7 +45,8 @@ class View:
     Attributes:
         seat: whose view it is.
         public: what everybody knows.
-        hand: the own cards, sorted. While the seat decides about the throne, the emperor card and the stickers are among them.
+        hand: the own cards, sorted. While the seat decides about the throne, the emperor card and the stickers are
+            among them.
         answered: the seat has given its sealed answer and waits for the others.
     """
 
@@ -70,7 +69,7 @@ class View:
         new.dark = self.dark
         return new
 
-    # ------------------------------------------------------------------------------------------------------- answering
+    # ------------------------------------------------------------------------------------------------------ answering
 
     @property
     def asked(self) -> bool:
@@ -80,8 +79,8 @@ class View:
     def legal(self) -> list[Answer]:
         """Every legal answer, in a stable order; empty if the seat is not asked (rules 8.1).
 
-        Words come first. Of the plays there is one for each pattern, see `plays.leads` for their order: other cards of the
-        same pattern (other suits) are just as legal.
+        Words come first. Of the plays there is one for each pattern, see `plays.leads` for their order: other cards of
+        the same pattern (other suits) are just as legal.
         """
         return legal_answers(self)
 
@@ -101,7 +100,7 @@ class View:
         """
         return default_answer(self)
 
-    # ----------------------------------------------------------------------------------------------------------- events
+    # --------------------------------------------------------------------------------------------------------- events
 
     def apply(self, event: Event) -> None:
         """Take an event in: public ones, and the own `HandDealt`."""
@@ -169,7 +168,7 @@ class View:
         assert left is not None, "events and hand do not fit together"
         self.hand = left
 
-    # ------------------------------------------------------------------------------------------------------------- roles
+    # ---------------------------------------------------------------------------------------------------------- roles
 
     @property
     def is_emperor(self) -> bool:
@@ -191,7 +190,7 @@ class View:
 
     @property
     def guard(self) -> int | None:
-        """The seat of the guard as far as this seat knows it: from what is public, or because it is the guard itself."""
+        """The seat of the guard as far as this seat knows it: what is public, or because it is the guard itself."""
         return self.seat if self.is_guard else self.public.guard
 
     @property
@@ -240,7 +239,7 @@ class View:
             return True
         return None if public.guard is None else seat != public.guard
 
-    # -------------------------------------------------------------------------------------------- the table, for reading
+    # ----------------------------------------------------------------------------------------- the table, for reading
 
     @property
     def options(self) -> Options:
@@ -329,7 +328,7 @@ class View:
 
     @property
     def unseen(self) -> bytes:
-        """The cards that are neither in this hand nor played yet, sorted: what the others hold (and the tribute pool)."""
+        """The cards neither in this hand nor played yet, sorted: what the others hold (and the tribute pool)."""
         left = pack(self.options)
         for play in self.public.history:
             left = without_cards(left, play.cards) or b""
@@ -337,8 +336,6 @@ class View:
 
     def __repr__(self) -> str:
         """Seat, phase and hand, for the eye."""
-        from bots_sdk.rules.cards import format_cards
-
         return f"<View seat {self.seat}, {self.phase.name}, {format_cards(self.hand)}>"
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.vectors.vector_files import groups
 
 from bots_sdk.rules.cards import RANKS
 from bots_sdk.rules.options import Options
 from bots_sdk.rules.plays import NO_RANK, Shape, beats
 from bots_sdk.rules.profiles import change_options
+from tests.vectors.vector_files import groups
 
 GROUPS = groups("beats", "overrides")
 

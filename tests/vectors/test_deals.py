@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.vectors.vector_files import groups
 
 from bots_sdk.rules.cards import RANKS, SEATS, parse_cards
 from bots_sdk.rules.deal import Deal
@@ -15,6 +14,7 @@ from bots_sdk.rules.notation import format_answer, parse_answer
 from bots_sdk.rules.plays import pattern_of
 from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.view import View
+from tests.vectors.vector_files import groups
 
 GROUPS = groups("deals", "profile", "overrides")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.vectors.test_deals import parse_tribute
-from tests.vectors.vector_files import groups
 
 from bots_sdk.rules.beans import settle
 from bots_sdk.rules.events import Declaration, SoloKind
 from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.scoring import Standing, points_of
 from bots_sdk.rules.tribute import NO_TRIBUTE, cards_of, tribute_of
+from tests.vectors.test_deals import parse_tribute
+from tests.vectors.vector_files import groups
 
 GROUPS = groups("settlements", "profile")
 
