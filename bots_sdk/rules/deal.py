@@ -32,13 +32,16 @@ from bots_sdk.rules.events import (
     WindowClosed,
     Yielded,
 )
+from bots_sdk.rules.hands import count_face
 from bots_sdk.rules.legal import plays_special
+from bots_sdk.rules.opening import PASSES_TO_VOID
 from bots_sdk.rules.options import End, Grab, Options
 from bots_sdk.rules.phases import SEALED_PHASES, Phase
-from bots_sdk.rules.public import PASSES_TO_VOID, PublicState, count_face, shows_guard
+from bots_sdk.rules.public import PublicState
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.scoring import Standing, points_of
 from bots_sdk.rules.tribute import cards_of, tribute_of
+from bots_sdk.rules.tricks import shows_guard
 from bots_sdk.rules.view import View
 
 REBEL_CALLS_WANTED = 2

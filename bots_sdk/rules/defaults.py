@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from bots_sdk.rules.answers import ACCEPT, PASS, SILENT, STAY, Answer, Word
 from bots_sdk.rules.cards import SPECIAL, STRENGTH_OF, Card
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
-from bots_sdk.rules.hands import ONE
+from bots_sdk.rules.hands import ONE, count_face
 from bots_sdk.rules.legal import legal_answers
 from bots_sdk.rules.options import FIRST_STRENGTH
 from bots_sdk.rules.phases import Phase
-from bots_sdk.rules.public import count_face
 
 if TYPE_CHECKING:
     from bots_sdk.rules.view import View

@@ -14,6 +14,7 @@ from enum import StrEnum
 class Refusal(StrEnum):
     """Why an answer was refused; the labels are part of the protocol."""
 
+    MALFORMED = "malformed"
     NOT_ASKED = "not_asked"
     WRONG_WORD = "wrong_word"
     NOT_HELD = "not_held"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bots_sdk.rules.cards import BIG, CARD_CODES, EMPEROR_CARD, FACE_OF, GUARD_JOKER, STRENGTH_OF, Card
+from bots_sdk.rules.cards import BIG, BIG_JOKER, CARD_CODES, EMPEROR_CARD, FACE_OF, GUARD_JOKER, STRENGTH_OF, Card
 
 ONE: tuple[bytes, ...] = tuple(bytes((card,)) for card in range(CARD_CODES))
 """Every card as a byte string of length 1."""
@@ -68,3 +68,10 @@ def highest_payable(cards: bytes, top_strength: int = BIG) -> list[Card]:
             found = set()
         found.add(card)
     return sorted(found)
+
+
+def count_face(cards: bytes, face: Card) -> int:
+    """How many cards of a face, marked ones included."""
+    if face == BIG_JOKER:
+        return cards.count(BIG_JOKER) + cards.count(EMPEROR_CARD)
+    return cards.count(face) + (cards.count(GUARD_JOKER) if face == FACE_OF[GUARD_JOKER] else 0)

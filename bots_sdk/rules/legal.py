@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NoReturn
 from bots_sdk.rules.answers import ACCEPT, KICK, PASS, REBEL, REVEAL, SILENT, SOLO, STAY, WIND, YIELD, Answer, Word
 from bots_sdk.rules.cards import EMPEROR_CARD, SMALL_JOKER, format_cards
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
-from bots_sdk.rules.hands import ONE, face_counts, highest_payable, without_cards
+from bots_sdk.rules.hands import ONE, count_face, face_counts, highest_payable, without_cards
 from bots_sdk.rules.notation import format_answer
+from bots_sdk.rules.opening import PASSES_OF_LAP
 from bots_sdk.rules.options import FIRST_STRENGTH, Force, Grab, GuardBy, Sticker, Wind
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.plays import Shape, beats, follows, leads, shape_of, shape_with_special, size_of
-from bots_sdk.rules.public import PASSES_OF_LAP, count_face
 
 if TYPE_CHECKING:
     from bots_sdk.rules.view import View

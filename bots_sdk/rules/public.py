@@ -8,41 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bots_sdk.rules.cards import BIG_JOKER, EMPEROR_CARD, FACE_OF, GUARD_JOKER, SEATS, Card
+from bots_sdk.rules.cards import SEATS, Card
 from bots_sdk.rules.events import (
-    Called,
     DealEnded,
     DealStarted,
     DealVoided,
     Declaration,
-    Declared,
     Event,
-    HandDealt,
-    KickClosed,
-    Paid,
-    Passed,
     Played,
-    RoleShown,
     SoloKind,
-    StakesSet,
-    ThroneAccepted,
-    ThronePassed,
-    Took,
-    TrickEnded,
-    WindClaimed,
-    WindowClosed,
-    Yielded,
 )
-from bots_sdk.rules.hands import sorted_cards
-from bots_sdk.rules.options import Grab, GuardBy, Options
+from bots_sdk.rules.opening import OPENING, begin_tribute
+from bots_sdk.rules.options import Options
 from bots_sdk.rules.phases import Phase
-from bots_sdk.rules.plays import Shape, shape_of, shape_with_special
-
-ALL_SEATS = tuple(range(SEATS))
-_ALONE: tuple[tuple[int, ...], ...] = tuple((seat,) for seat in range(SEATS))
-_NEXT = (1, 2, 3, 4, 0)
-PASSES_OF_LAP = SEATS
-PASSES_TO_VOID = 2 * SEATS
+from bots_sdk.rules.plays import Shape
+from bots_sdk.rules.tricks import TRICKS, next_leader
 
 
 class PublicState:
@@ -161,8 +141,7 @@ class PublicState:
         self.due = ()
         self.phase = Phase.PAY
         self.asked = ()
-        pay = event.tribute.pay if event.tribute else ()
-        self._begin_tribute(Phase.PAY, pay)
+        begin_tribute(self, Phase.PAY, event.tribute.pay if event.tribute else ())
 
     def copy(self) -> PublicState:
         """An independent copy."""
@@ -175,7 +154,9 @@ class PublicState:
 
     def apply(self, event: Event) -> None:
         """Take a public event in. `HandDealt` is nobody else's business and is ignored."""
-        _REDUCERS[type(event)](self, event)
+        reduce = _REDUCERS.get(type(event))
+        if reduce is not None:
+            reduce(self, event)
 
     @property
     def to_act(self) -> int:
@@ -207,275 +188,31 @@ class PublicState:
         """There is a guard card in this deal: it was called, and not openly alone (rules 4.12)."""
         return self.phase > Phase.CALL and self.solo is not SoloKind.GRAB and self.solo is not SoloKind.BRIGHT
 
-    # ------------------------------------------------------------------------------------------ before the first lead
-
-    def _begin_tribute(self, phase: Phase, shares: tuple[tuple[int, int], ...]) -> None:
-        self.due = tuple(seat for seat, cards in shares for _ in range(cards))
-        self.phase = phase
-        if self.due:
-            self.asked = _ALONE[self.due[0]]
-        elif phase is Phase.PAY:
-            self._begin_window()
-
-    def _paid(self, event: Paid) -> None:
-        self.sizes[event.seat] -= 1
-        self.pool = sorted_cards((*self.pool, event.card))
-        self.due = self.due[1:]
-        if self.due:
-            self.asked = _ALONE[self.due[0]]
-        elif self.tribute is not None:
-            self._begin_tribute(Phase.TAKE, self.tribute.take)
-
-    def _took(self, event: Took) -> None:
-        self.sizes[event.seat] += 1
-        self.pool = self.pool.replace(bytes((event.card,)), b"", 1)
-        self.due = self.due[1:]
-        if self.due:
-            self.asked = _ALONE[self.due[0]]
-        else:
-            self._begin_window()
-
-    def _begin_window(self) -> None:
-        if self.options.grab is Grab.NONE:
-            self._begin_throne()
-            return
-        self.phase = Phase.WINDOW
-        self.asked = tuple(seat for seat in ALL_SEATS if self.options.holder_preempts or seat != self.holder)
-
-    def _window_closed(self, event: WindowClosed) -> None:
-        if event.seat is None:
-            self._begin_throne()
-            return
-        self.sizes[self.holder] -= 1
-        self.sizes[event.seat] += 1
-        self.emperor = event.seat
-        self.solo = event.kind
-        self._begin_stakes()
-
-    def _begin_throne(self) -> None:
-        self.phase = Phase.THRONE
-        self.asked = _ALONE[self.holder]
-
-    def _throne_passed(self, event: ThronePassed) -> None:
-        upper = upper_seat(event.seat)
-        travelling = 1 + len(self.stickers)
-        if event.sticker is not None:
-            self.stickers = sorted_cards((*self.stickers, event.sticker))
-            travelling += 1
-        self.sizes[event.seat] -= travelling
-        self.sizes[upper] += travelling
-        self.passes += 1
-        self.asked = _ALONE[upper] if self.passes < PASSES_TO_VOID else ()
-
-    def _throne_accepted(self, event: ThroneAccepted) -> None:
-        self.emperor = event.seat
-        self.phase = Phase.CALL
-        self.asked = _ALONE[event.seat]
-
-    def _called(self, event: Called) -> None:
-        self.called = event.face
-        if event.bright:
-            self.solo = SoloKind.BRIGHT
-            self._begin_stakes()
-        elif self.options.reveal or self.options.rebellion:
-            self.phase = Phase.DECLARE
-            self.asked = tuple(seat for seat in ALL_SEATS if seat != self.emperor)
-        else:
-            self._begin_stakes()
-
-    def _declared(self, event: Declared) -> None:
-        self.declaration = event.outcome
-        if event.outcome is Declaration.NONE:
-            self._begin_stakes()
-            return
-        self.guard = event.guard
-        if event.guard is None:
-            self.solo = SoloKind.DARK
-        if not self.options.kick:
-            self._begin_stakes()
-            return
-        court = (self.emperor, event.guard)
-        reveal = event.outcome is Declaration.REVEAL
-        self.phase = Phase.KICK
-        self.asked = tuple(seat for seat in ALL_SEATS if (seat in court) is not reveal)
-
-    def _kick_closed(self, event: KickClosed) -> None:
-        self.kicked = event.kicked
-        self._begin_stakes()
-
-    def _begin_stakes(self) -> None:
-        if len(self.options.stakes) > 1:
-            self.phase = Phase.STAKE
-            self.asked = ALL_SEATS
-        else:
-            self._begin_play()
-
-    def _stakes_set(self, event: StakesSet) -> None:
-        self.stakes = event.stakes
-        self._begin_play()
-
-    def _begin_play(self) -> None:
-        assert self.emperor is not None
-        self.phase = Phase.PLAY
-        self.leader = self.emperor
-        self.asked = _ALONE[self.emperor]
-
-    # --------------------------------------------------------------------------------------------------------- tricks
-
-    def _played(self, event: Played) -> None:
-        seat, cards, special = event
-        if special and self.called is not None:
-            self.table = shape_with_special(cards, self.called)
-            self.special_played = True
-        else:
-            self.table = shape_of(cards)
-        if self.called is not None and seat == self.emperor:
-            self.called_by_emperor += count_face(cards, self.called)
-        self.table_cards = cards
-        self.owner = seat
-        self.history.append(event)
-        self.second_circle = False
-        self.yielded = self.claims = 0
-        sizes = self.sizes
-        sizes[seat] -= len(cards)
-        if not sizes[seat]:
-            self.out += (seat,)
-        locked = self.locked
-        after = _NEXT[seat]
-        while after != seat and (not sizes[after] or locked >> after & 1):
-            after = _NEXT[after]
-        self.asked = _ALONE[after] if after != seat else ()
-
-    def _passed(self, event: Passed) -> None:
-        if self.options.pass_locks_trick:
-            self.locked |= 1 << event.seat
-        self._ask_after(event.seat)
-
-    def _yielded(self, event: Yielded) -> None:
-        self.yielded |= 1 << event.seat
-        self._ask_after(event.seat)
-
-    def _wind_claimed(self, event: WindClaimed) -> None:
-        self.claims |= 1 << event.seat
-        if self.options.pass_locks_trick:
-            self.locked |= 1 << event.seat
-        self._ask_after(event.seat)
-
-    def _ask_after(self, seat: int) -> None:
-        """Ask the next seat of the circle, or begin the second; if nobody is left, the trick is over (rules 5.9)."""
-        owner = self.owner
-        sizes = self.sizes
-        if not self.second_circle:
-            locked = self.locked
-            seat = _NEXT[seat]
-            while seat != owner:
-                if sizes[seat] and not locked >> seat & 1:
-                    self.asked = _ALONE[seat]
-                    return
-                seat = _NEXT[seat]
-            if not self.yielded:
-                self.asked = ()
-                return
-            self.second_circle = True
-        seat = _NEXT[seat]
-        while seat != owner:
-            if self.yielded >> seat & 1:
-                self.asked = _ALONE[seat]
-                return
-            seat = _NEXT[seat]
-        self.asked = ()
-
     def next_leader(self) -> int:
         """Who leads when the play on the table stays unbeaten (rules 5.10)."""
-        owner = self.owner
-        if self.sizes[owner]:
-            return owner
-        order = [(owner + step) % SEATS for step in range(1, SEATS)]
-        claimed = [seat for seat in order if self.claims >> seat & 1]
-        return (claimed or [seat for seat in order if self.sizes[seat]])[0]
-
-    def _role_shown(self, event: RoleShown) -> None:
-        self.guard = event.guard
-        if event.guard is None:
-            self.solo = SoloKind.DARK
-
-    def _trick_ended(self, event: TrickEnded) -> None:
-        self.table = None
-        self.table_cards = b""
-        self.owner = -1
-        self.leader = event.leader
-        self.second_circle = False
-        self.yielded = self.claims = self.locked = 0
-        self.trick_start = len(self.history)
-        self.asked = _ALONE[event.leader]
-
-    # ------------------------------------------------------------------------------------------------------------ end
-
-    def _voided(self, _: DealVoided) -> None:
-        self.phase = Phase.VOIDED
-        self.asked = ()
-
-    def _ended(self, event: DealEnded) -> None:
-        self.phase = Phase.ENDED
-        self.asked = ()
-        self.ended = event
-        self.guard = event.guard
-        self.solo = event.solo
-
-    def _ignore(self, _: HandDealt) -> None:
-        """A hand is no public matter."""
-
-
-def upper_seat(seat: int) -> int:
-    """The seat before, to which the emperor card is passed (上家)."""
-    return (seat - 1) % SEATS
-
-
-def count_face(cards: bytes, face: Card) -> int:
-    """How many cards of a face, marked ones included."""
-    if face == BIG_JOKER:
-        return cards.count(BIG_JOKER) + cards.count(EMPEROR_CARD)
-    return cards.count(face) + (cards.count(GUARD_JOKER) if face == FACE_OF[GUARD_JOKER] else 0)
-
-
-def shows_guard(public: PublicState, event: Played) -> bool:
-    """True if a play, already applied, shows who the guard is and that was not public before (rules 5.12).
-
-    Everybody can work it out: a seat other than the emperor played the guard card; or the emperor played it, or the
-    fourth card of the called face, and so is alone.
-    """
-    if public.guard is not None or public.solo is not None:
-        return False
-    if public.options.guard_by is GuardBy.MARKED_JOKER:
-        return GUARD_JOKER in event.cards
-    called = public.called
-    if called is None:
-        return False
-    if event.seat == public.emperor:
-        return event.special or public.called_by_emperor == 4
-    return count_face(event.cards, called) > 0
+        return next_leader(self)
 
 
 _COPIED = tuple(name for name in PublicState.__slots__ if name not in ("sizes", "history"))
 
+
+def _voided(public: PublicState, _: DealVoided) -> None:
+    public.phase = Phase.VOIDED
+    public.asked = ()
+
+
+def _ended(public: PublicState, event: DealEnded) -> None:
+    public.phase = Phase.ENDED
+    public.asked = ()
+    public.ended = event
+    public.guard = event.guard
+    public.solo = event.solo
+
+
 _REDUCERS: dict[type, Callable[[PublicState, Any], None]] = {
     DealStarted: PublicState.begin,
-    HandDealt: PublicState._ignore,
-    Paid: PublicState._paid,
-    Took: PublicState._took,
-    WindowClosed: PublicState._window_closed,
-    ThronePassed: PublicState._throne_passed,
-    ThroneAccepted: PublicState._throne_accepted,
-    Called: PublicState._called,
-    Declared: PublicState._declared,
-    KickClosed: PublicState._kick_closed,
-    StakesSet: PublicState._stakes_set,
-    Played: PublicState._played,
-    Passed: PublicState._passed,
-    Yielded: PublicState._yielded,
-    WindClaimed: PublicState._wind_claimed,
-    RoleShown: PublicState._role_shown,
-    TrickEnded: PublicState._trick_ended,
-    DealVoided: PublicState._voided,
-    DealEnded: PublicState._ended,
+    **OPENING,
+    **TRICKS,
+    DealVoided: _voided,
+    DealEnded: _ended,
 }

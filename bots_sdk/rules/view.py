@@ -26,12 +26,13 @@ from bots_sdk.rules.events import (
     Tribute,
     WindowClosed,
 )
-from bots_sdk.rules.hands import ONE, with_cards, without_cards
+from bots_sdk.rules.hands import ONE, count_face, with_cards, without_cards
 from bots_sdk.rules.legal import legal_answers, verify_answer
 from bots_sdk.rules.options import GuardBy, Options
 from bots_sdk.rules.phases import SEALED_PHASES, Phase
 from bots_sdk.rules.plays import Holding, Shape
-from bots_sdk.rules.public import PublicState, count_face, upper_seat
+from bots_sdk.rules.public import PublicState
+from bots_sdk.rules.seats import upper_seat
 from bots_sdk.rules.shuffle import pack
 
 
