@@ -1,0 +1,122 @@
+"""The clock of one seat: what a decision may take, what it cost. Pure; times are seconds of a monotonic clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.common.matches import ClockRules
+
+WRITE_PATIENCE = 1.0
+"""Seconds a request may wait to be written, while its client confirms nothing, before its clock starts all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one decision cost, in seconds: as measured, as charged, and whether it came too late."""
+
+    elapsed: float
+    charged: float
+    timed_out: bool
+
+
+class SeatClock:
+    """Limit, bank, increment and grace for one seat of one match.
+
+    One decision is `ask`, perhaps `written`, then `stop`. `lag` is the service's own accumulated lateness in seconds, a
+    number that only grows: what it grew by during a decision is not charged.
+    """
+
+    __slots__ = ("_grace", "_increment", "_lag_at_start", "_limit", "_starts_by", "_started", "bank")
+
+    def __init__(self, rules: ClockRules) -> None:
+        self._limit = None if rules.limit is None else rules.limit.total_seconds()
+        self._grace = rules.grace.total_seconds()
+        self._increment = rules.increment.total_seconds()
+        self.bank = rules.bank.total_seconds()
+        self._started: float | None = None
+        self._starts_by = 0.0
+        self._lag_at_start = 0.0
+
+    @property
+    def limit(self) -> float:
+        """Seconds for a decision before the bank is touched; 0 with clocks off."""
+        return self._limit or 0.0
+
+    def ask(self, now: float, lag: float, *, reachable: bool) -> None:
+        """A decision is asked for. Without a wire to the bot its time runs from now on."""
+        self._started = None if reachable else now
+        self._starts_by = now + WRITE_PATIENCE
+        self._lag_at_start = lag
+
+    def written(self, now: float, lag: float) -> None:
+        """The request is on the wire: time runs, unless it did already."""
+        if self._started is None:
+            self._started = now
+            self._lag_at_start = lag
+
+    def unreachable(self, now: float) -> None:
+        """The wire broke before the request was written: time runs from now on."""
+        if self._started is None:
+            self._started = now
+
+    def soonest(self, now: float) -> float | None:
+        """When a decision asked for now could be overdue at the earliest; None with clocks off."""
+        return None if self._limit is None else now + self._limit + self.bank + self._grace
+
+    def due(self, lag: float) -> float | None:
+        """When the decision is overdue; None with clocks off."""
+        if self._limit is None:
+            return None
+        start = self._starts_by if self._started is None else self._started
+        return start + (lag - self._lag_at_start) + self._limit + self.bank + self._grace
+
+    def left(self, now: float, lag: float) -> float:
+        """Seconds left of the limit, without bank and grace, never below 0; 0 with clocks off."""
+        if self._limit is None:
+            return 0.0
+        return max(0.0, self._limit - self._elapsed(now, lag))
+
+    def stop(self, now: float, lag: float) -> Charge:
+        """The decision is over, by an answer or because it is overdue; settles the bank."""
+        elapsed = self._elapsed(now, lag)
+        charged = max(0.0, elapsed - self._grace)
+        if self._limit is None:
+            return Charge(elapsed, charged, timed_out=False)
+        over = max(0.0, charged - self._limit)
+        if over > self.bank:
+            self.bank = 0.0
+            return Charge(elapsed, charged, timed_out=True)
+        self.bank += self._increment - over
+        return Charge(elapsed, charged, timed_out=False)
+
+    def _elapsed(self, now: float, lag: float) -> float:
+        if self._started is None:
+            return 0.0
+        return max(0.0, now - self._started - (lag - self._lag_at_start))
+
+
+class Lag:
+    """How late the service's own loop has been, accumulated; what it was late is charged to nobody.
+
+    The loop promises to look in again by a time (`promise`); whoever comes first after that time (`observe`) accounts
+    for the lateness, so that an answer read before the late sweep is treated no worse than one read after it.
+    """
+
+    __slots__ = ("_due", "total")
+
+    def __init__(self, now: float) -> None:
+        self.total = 0.0
+        self._due = now
+
+    def promise(self, due: float) -> None:
+        """The loop means to look in by `due`."""
+        self._due = due
+
+    def observe(self, now: float) -> float:
+        """Accounts for lateness up to `now`; returns the seconds added."""
+        late = now - self._due
+        if late <= 0.0:
+            return 0.0
+        self.total += late
+        self._due = now
+        return late

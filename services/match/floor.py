@@ -1,0 +1,325 @@
+"""The floor: all tables of one match service, the bots at them, the orders that wait, the clocks.
+
+No gRPC, no coroutines: the service around it feeds it with what is read from the wires and with the time, and lends it
+two ways to be called back later (`Later`). Everything runs in one thread.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
+
+from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.house import make_house_bot
+from services.common.clock import Clock
+from services.common.errors import Reason
+from services.common.matches import Ending, MatchOrder, MatchOutcome, SeatFaults
+from services.common.metrics import MatchMetrics
+from services.match.clocks import Lag
+from services.match.inbox import Inboxes
+from services.match.records import draining
+from services.match.seat import Seat, Wire
+from services.match.sessions import Farewell, Session
+from services.match.table import Table
+from services.match.waiting import ABSENT, WaitingRoom
+
+_log = logging.getLogger(__name__)
+
+HOUSE_SLICE = 0.002
+"""Seconds that house bots may think before the wires get their turn again."""
+
+
+class Later(Protocol):
+    """How the floor asks its surroundings to be called again."""
+
+    def house_soon(self) -> None:
+        """Calls `Floor.play_house` in the next turn of the loop."""
+
+    def seat_soon(self) -> None:
+        """Calls `Floor.seat_waiting` in the next turn of the loop."""
+
+
+class Floor:
+    """Tables, sessions and orders of one match service. `now` is monotonic seconds everywhere."""
+
+    def __init__(self, name: str, clock: Clock, metrics: MatchMetrics, later: Later) -> None:
+        self.inboxes = Inboxes()
+        self.sessions: dict[str, Session] = {}
+        self._name = name
+        self._clock = clock
+        self._metrics = metrics
+        self._later = later
+        self._lag = Lag(clock.monotonic())
+        self._tables: dict[int, Table] = {}
+        self._attempts: set[str] = set()
+        self._opening: dict[int, tuple[Table, float]] = {}
+        self._seats: dict[str, dict[int, Seat]] = {}
+        self._absent_since: dict[str, float] = {}
+        self._waiting = WaitingRoom()
+        self._deadlines: list[tuple[float, int, Seat]] = []
+        self._ticket = itertools.count()
+        self._table_numbers = itertools.count(1)
+        self._house: deque[Table] = deque()
+        self._draining = False
+
+    # ---- what a table needs (`Host`)
+
+    @property
+    def lag(self) -> float:
+        """Seconds the service was late, accumulated."""
+        return self._lag.total
+
+    @property
+    def observer(self) -> MatchMetrics:
+        """Where tables count."""
+        return self._metrics
+
+    def wall(self) -> datetime:
+        """The time of day."""
+        return self._clock.now()
+
+    def watch(self, seat: Seat, due: float) -> None:
+        """Watches a deadline of a seat; one at a time."""
+        seat.watched = True
+        heapq.heappush(self._deadlines, (due, next(self._ticket), seat))
+
+    def call_house(self, table: Table) -> None:
+        """A house bot has to decide at `table`."""
+        if not self._house:
+            self._later.house_soon()
+        self._house.append(table)
+
+    def ended(self, table: Table, outcome: MatchOutcome) -> None:
+        """A match is over: frees its seats, keeps the outcome for the director."""
+        number = table.number
+        del self._tables[number]
+        self._opening.pop(number, None)
+        self._attempts.discard(outcome.attempt)
+        for entrant in remote_bots(table):
+            self._seats[entrant].pop(number, None)
+        self._deliver(outcome)
+        self._metrics.tables_live = len(self._tables)
+        if self._waiting:
+            self._later.seat_soon()
+
+    # ---- orders
+
+    def submit(self, orders: list[MatchOrder], now: float) -> None:
+        """Takes orders; one that is here already is not taken twice."""
+        for order in orders:
+            if order.attempt in self._attempts or order.attempt in self._waiting:
+                continue
+            if self._draining:
+                self._void(order, "the match service is stopping")
+            else:
+                self._waiting.add(order, now)
+        self.seat_waiting(now)
+
+    def withdraw(self, tournament: str) -> None:
+        """Forgets a tournament: its orders, its tables, its outcomes."""
+        self._waiting.remove(tournament)
+        for table in [table for table in self._tables.values() if table.order.tournament == tournament]:
+            table.end_early(Ending.VOID, (), "the match was withdrawn")
+        self.inboxes.forget(tournament)
+        self._count_waiting()
+
+    def seat_waiting(self, now: float) -> None:
+        """Seats every order whose bots are here and have a free table."""
+        if self._draining:
+            return
+        for order in self._waiting.take_seatable(self._free_tables, now):
+            self._open(order, now)
+        self._count_waiting()
+
+    def _open(self, order: MatchOrder, now: float) -> None:
+        table = Table(next(self._table_numbers), order, self, make_house_bot)
+        self._tables[table.number] = table
+        self._attempts.add(order.attempt)
+        self._opening[table.number] = (table, now)
+        wires: dict[int, Wire] = {}
+        for seat in table.seats:
+            if not seat.entrant.is_house:
+                session = self.sessions[seat.entrant.bot_id]
+                session.seats[table.number] = seat
+                wires[seat.index] = session
+        self._metrics.tables_live = len(self._tables)
+        self._guard(table, lambda: table.open(wires, now))
+
+    # ---- sessions
+
+    def enter(self, session: Session, now: float) -> None:
+        """A bot's stream is open. The newest wins: an older one of the same bot is told so and closed."""
+        bot = session.terms.bot_id
+        older = self.sessions.get(bot)
+        self.sessions[bot] = session
+        self._metrics.sessions_live = len(self.sessions)
+        if older is not None:
+            self._metrics.reconnects += 1
+            older.close(Farewell(Reason.SUPERSEDED, "a newer stream of the same bot took over"))
+        elif self._absent_since.pop(bot, None) is not None:
+            self._metrics.reconnects += 1
+        for seat in list(session.seats.values()):
+            self._guard(seat.table, lambda seat=seat: seat.table.attach(seat, session, now))  # type: ignore[misc]
+        self.seat_waiting(now)
+
+    def leave(self, session: Session, now: float) -> None:
+        """A stream has ended. Seats stay, clocks go on; nothing happens if a newer stream is here."""
+        bot = session.terms.bot_id
+        if self.sessions.get(bot) is not session:
+            return
+        del self.sessions[bot]
+        self._absent_since[bot] = now
+        self._metrics.sessions_live = len(self.sessions)
+        for seat in list(session.seats.values()):
+            seat.table.detach(seat, now)
+
+    def seats_of(self, bot_id: str) -> dict[int, Seat]:
+        """The seats of a bot by table number; they outlive its sessions."""
+        return self._seats.setdefault(bot_id, {})
+
+    def decide(self, session: Session, decision: pb.Decision, now: float) -> None:
+        """A bot has decided; a table where it does not sit is as good as a closed request."""
+        seat = session.seats.get(decision.table)
+        if seat is None:
+            self._metrics.late_answers += 1
+            return
+        table = seat.table
+        try:
+            table.decide(seat, decision, now)
+        except Exception:
+            self._give_up(table)
+
+    def ready(self, session: Session, table: int, now: float) -> None:
+        """A bot is ready at a table."""
+        seat = session.seats.get(table)
+        if seat is not None:
+            self._guard(seat.table, lambda: seat.table.ready(seat, now))
+            if not seat.table.unready:
+                self._opening.pop(table, None)
+
+    # ---- time
+
+    def observe(self, now: float) -> None:
+        """Called before anything that depends on clocks."""
+        late = self._lag.observe(now)
+        if late > 0.0:
+            self._metrics.loop_lag(late)
+
+    def sweep(self, now: float, interval: float) -> None:
+        """Deals with overdue decisions; to be called every `interval` seconds, some tens of milliseconds."""
+        self.observe(now)
+        self._lag.promise(now + interval)
+        deadlines = self._deadlines
+        while deadlines and deadlines[0][0] <= now:
+            _, _, seat = heapq.heappop(deadlines)
+            seat.watched = False
+            self._guard(seat.table, lambda seat=seat: self._look(seat, now))  # type: ignore[misc]
+
+    def tidy(self, now: float, silence: float) -> None:
+        """Deals with bots that never come, never get ready, say nothing or read nothing; once or twice a second."""
+        for session in list(self.sessions.values()):
+            if session.is_flooded:
+                session.close(Farewell(Reason.RATE_LIMITED, "the client does not read what is sent to it"))
+            elif now - session.heard_at > silence:
+                session.close(Farewell(Reason.SILENT, f"nothing was heard of the client for {silence:g} s"))
+        for table, since in list(self._opening.values()):
+            if now - since > table.order.clock.ready.total_seconds() and table.unready:
+                names = ", ".join(seat.entrant.name for seat in table.unready)
+                blamed = tuple(seat.index for seat in table.unready)
+                table.end_early(Ending.NO_SHOW, blamed, f"not ready in time: {names}")
+        for order, blamed in self._waiting.take_hopeless(self._free_tables, self._absent_since, now):
+            names = ", ".join(order.seats[seat].name for seat in blamed)
+            self._deliver(self._outcome(order, Ending.NO_SHOW, blamed, f"not connected: {names}"))
+        self.seat_waiting(now)
+
+    def play_house(self, now: float, spent: Callable[[], float]) -> None:
+        """Lets house bots decide for a slice of time; `spent` reads the monotonic clock."""
+        until = now + HOUSE_SLICE
+        while self._house and spent() < until:
+            table = self._house.popleft()
+            if table.number in self._tables:
+                self._guard(table, lambda table=table: table.play_house(spent()))  # type: ignore[misc]
+        if self._house:
+            self._later.house_soon()
+
+    # ---- the end
+
+    def drain(self, grace: float) -> None:
+        """Takes no more orders; those waiting go back; bots are told."""
+        self._draining = True
+        for order in self._waiting.clear():
+            self._void(order, "the match service is stopping")
+        record = draining(grace)
+        for session in self.sessions.values():
+            session.push_now(record)
+        self._count_waiting()
+
+    @property
+    def is_idle(self) -> bool:
+        """No match is being played."""
+        return not self._tables
+
+    def void_all(self, message: str) -> None:
+        """Ends every match that is still played; they are played again elsewhere."""
+        for table in list(self._tables.values()):
+            table.end_early(Ending.VOID, (), message)
+
+    # ---- inside
+
+    def _free_tables(self, bot_id: str) -> int:
+        session = self.sessions.get(bot_id)
+        return ABSENT if session is None else session.free_tables
+
+    def _look(self, seat: Seat, now: float) -> None:
+        again = seat.table.overdue(seat, now)
+        if again is not None and not seat.watched:
+            self.watch(seat, again)
+
+    def _guard(self, table: Table, call: Callable[[], object]) -> None:
+        try:
+            call()
+        except Exception:
+            self._give_up(table)
+
+    def _give_up(self, table: Table) -> None:
+        """A fault of ours at one table must not touch the others: the match is void and played again."""
+        _log.exception("table given up", extra={"attempt": table.order.attempt})
+        if table.number in self._tables:
+            table.end_early(Ending.VOID, (), "a fault of the platform")
+
+    def _void(self, order: MatchOrder, message: str) -> None:
+        self._deliver(self._outcome(order, Ending.VOID, (), message))
+
+    def _deliver(self, outcome: MatchOutcome) -> None:
+        self._metrics.match_ended(outcome.ending)
+        self.inboxes.put(outcome, self._name)
+
+    def _outcome(self, order: MatchOrder, ending: Ending, blamed: tuple[int, ...], message: str) -> MatchOutcome:
+        now = self._clock.now()
+        none = SeatFaults()
+        return MatchOutcome(
+            tournament=order.tournament,
+            number=order.number,
+            attempt=order.attempt,
+            ending=ending,
+            blamed=blamed,
+            message=message,
+            deals=(),
+            faults=(none, none, none, none, none),
+            decisions=0,
+            started_at=now,
+            ended_at=now,
+        )
+
+    def _count_waiting(self) -> None:
+        self._metrics.matches_waiting = len(self._waiting)
+
+
+def remote_bots(table: Table) -> set[str]:
+    """The remote bots at a table."""
+    return {seat.entrant.bot_id for seat in table.seats if not seat.entrant.is_house}

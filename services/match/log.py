@@ -1,0 +1,58 @@
+"""The events of one match, encoded once, with what is needed to tell a deal again from its start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from baohuang.cards.v1 import event_pb2
+from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.convert import event_to_proto
+from bots_sdk.rules.cards import SEATS
+from bots_sdk.rules.events import DealStarted, Event, HandDealt
+from services.match.wire import encode_resumed, frame_record
+
+
+class EventLog:
+    """Numbers and encodes the events of the table `table`; keeps those of the current deal.
+
+    The hand of each seat is kept apart: it is the only event that is not the same for all.
+    """
+
+    __slots__ = ("_bodies", "_hands", "_hands_at", "_table", "number")
+
+    def __init__(self, table: int) -> None:
+        self.number = 0
+        self._table = table
+        self._bodies: list[bytes] = []
+        self._hands: tuple[bytes, ...] = ()
+        self._hands_at = 0
+
+    def add(self, event: Event) -> bytes:
+        """The record of a public event."""
+        if isinstance(event, DealStarted):
+            self._bodies.clear()
+        body = self._encode(event)
+        self._bodies.append(body)
+        return frame_record(event_pb2.Event, body)
+
+    def add_hands(self, hand_of: Callable[[int], bytes]) -> list[bytes]:
+        """The five records of the hands, by seat; one number for all of them."""
+        self.number += 1
+        number = self.number
+        self._hands_at = len(self._bodies)
+        self._hands = tuple(
+            event_to_proto(HandDealt(hand_of(seat)), self._table, number).SerializeToString() for seat in range(SEATS)
+        )
+        return [frame_record(event_pb2.Event, body) for body in self._hands]
+
+    def resumed(self, resumed: pb.Resumed, seat: int) -> bytes:
+        """The `resumed` record of a seat, with every event of the current deal as the seat was told it."""
+        if not self._hands:
+            return encode_resumed(resumed, [])
+        bodies = [*self._bodies]
+        bodies.insert(self._hands_at, self._hands[seat])
+        return encode_resumed(resumed, bodies)
+
+    def _encode(self, event: Event) -> bytes:
+        self.number += 1
+        return event_to_proto(event, self._table, self.number).SerializeToString()

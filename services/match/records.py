@@ -1,0 +1,149 @@
+"""The records a table sends, from its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.convert import answer_to_proto, options_to_proto, phase_to_proto
+from bots_sdk.rules.answers import Answer
+from bots_sdk.rules.errors import IllegalAnswer
+from bots_sdk.rules.phases import Phase
+from bots_sdk.rules.shuffle import commitment
+from services.common.matches import ClockRules, Ending, IllegalPolicy, MatchOrder, MatchOutcome
+from services.match.clocks import Charge
+from services.match.seat import Seat
+from services.match.wire import encode_record
+
+SUGGESTED_MARGIN_MS = 50
+"""How long before its limit a bot had better answer: some times the cost of a message either way on a busy machine."""
+
+_ENDINGS = {
+    Ending.COMPLETED: pb.ENDING_COMPLETED,
+    Ending.COMPLETED_WITH_FAULTS: pb.ENDING_COMPLETED_WITH_FAULTS,
+    Ending.VOID: pb.ENDING_VOID,
+    Ending.NO_SHOW: pb.ENDING_NO_SHOW,
+}
+_POLICIES = {
+    IllegalPolicy.RETRY: pb.ILLEGAL_POLICY_RETRY,
+    IllegalPolicy.DEFAULT: pb.ILLEGAL_POLICY_DEFAULT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """An open request: where, what for, the last event it rests on, and the legal answers if the bot wants them."""
+
+    table: int
+    seat: Seat
+    phase: Phase
+    event: int
+    legal: Sequence[Answer] | None
+
+
+def seated_of(order: MatchOrder, table: int, seat: int) -> pb.Seated:
+    """What a bot is told of its seat."""
+    return pb.Seated(
+        table=table,
+        match_id=order.attempt,
+        seat=seat,
+        options=options_to_proto(order.options),
+        clock=_clock(order.clock),
+        deals=order.deals,
+        names=[entrant.name for entrant in order.seats],
+        commitment=commitment(order.nonce, order.secret),
+        ready_ms=_ms(order.clock.ready.total_seconds()),
+        illegal_policy=_POLICIES[order.faults.illegal],
+        illegal_limit=order.faults.illegal_limit,
+        takeover_after=order.faults.takeover_after,
+    )
+
+
+def seated(order: MatchOrder, table: int, seat: int) -> bytes:
+    """The record that opens a match for a bot."""
+    return encode_record(seated_of(order, table, seat))
+
+
+def resumed(order: MatchOrder, table: int, seat: Seat, points: Sequence[int]) -> pb.Resumed:
+    """What a bot that comes back is told, without events and request."""
+    return pb.Resumed(seated=seated_of(order, table, seat.index), ready_expected=not seat.ready, points=points)
+
+
+def request_of(asking: Asking, left: float) -> pb.Request:
+    """A request with `left` seconds of its limit."""
+    return pb.Request(
+        table=asking.table,
+        request=asking.seat.request,
+        phase=phase_to_proto(asking.phase),
+        limit_ms=_ms(left),
+        bank_ms=_ms(asking.seat.clock.bank),
+        event=asking.event,
+        legal=None if asking.legal is None else [answer_to_proto(answer) for answer in asking.legal],
+    )
+
+
+def request(asking: Asking) -> bytes:
+    """The record that asks a seat, with its whole limit."""
+    return encode_record(request_of(asking, asking.seat.clock.limit))
+
+
+def charged(table: int, seat: Seat, charge: Charge, *, timed_out: bool = False) -> bytes:
+    """The record that says what the open request of `seat` cost."""
+    return encode_record(
+        pb.Charged(
+            table=table,
+            request=seat.request,
+            charged_us=int(charge.charged * 1e6),
+            elapsed_us=int(charge.elapsed * 1e6),
+            bank_ms=_ms(seat.clock.bank),
+            timed_out=timed_out,
+        )
+    )
+
+
+def rejected(table: int, seat: Seat, refused: IllegalAnswer, *, retry: bool) -> bytes:
+    """The record that refuses an answer to the open request of `seat`."""
+    return encode_record(
+        pb.Rejected(table=table, request=seat.request, refusal=refused.refusal.value, message=str(refused), retry=retry)
+    )
+
+
+def taken_over(table: int) -> bytes:
+    """The record that says a house bot plays on."""
+    return encode_record(pb.TakenOver(table=table))
+
+
+def match_ended(table: int, order: MatchOrder, outcome: MatchOutcome, points: Sequence[int]) -> bytes:
+    """The record that ends a match. The secret is shown only if no other match is to be played with its deals."""
+    shown = outcome.ending.counts and not order.withhold
+    return encode_record(
+        pb.MatchEnded(
+            table=table,
+            match_id=order.attempt,
+            ending=_ENDINGS[outcome.ending],
+            blamed=outcome.blamed,
+            message=outcome.message,
+            points=points,
+            secret=order.secret if shown else b"",
+            nonce=order.nonce if shown else b"",
+        )
+    )
+
+
+def draining(grace: float) -> bytes:
+    """The record that says the service stops in `grace` seconds."""
+    return encode_record(pb.Draining(grace_ms=_ms(grace)))
+
+
+def _clock(rules: ClockRules) -> pb.Clock:
+    return pb.Clock(
+        limit_ms=0 if rules.limit is None else _ms(rules.limit.total_seconds()),
+        bank_ms=_ms(rules.bank.total_seconds()),
+        increment_ms=_ms(rules.increment.total_seconds()),
+        suggested_margin_ms=SUGGESTED_MARGIN_MS,
+    )
+
+
+def _ms(seconds: float) -> int:
+    return int(seconds * 1000)

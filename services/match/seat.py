@@ -1,0 +1,75 @@
+"""One seat at one table: who sits there, the wire to it, its clock, its open request, what it did wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from bots_sdk.bot import Bot
+from services.common.matches import ClockRules, Entrant, SeatFaults
+from services.match.clocks import SeatClock
+
+if TYPE_CHECKING:
+    from services.match.table import Table
+
+
+class Wire(Protocol):
+    """The way to a remote bot, as a table sees it."""
+
+    list_legal: bool
+
+    def push(self, record: bytes) -> None:
+        """Sends a record that may wait a few milliseconds for company."""
+
+    def push_now(self, record: bytes) -> None:
+        """Sends a record without delay."""
+
+    def push_request(self, record: bytes, seat: Seat) -> None:
+        """Sends a request without delay; the seat's clock is told when it is written."""
+
+
+class Seat:
+    """The mutable state of one seat; the table owns it.
+
+    `request` is the number of the open request, 0 when none is open. `house` is set where the platform plays: from the
+    start for a house bot, later when one takes over. `watched` says that a deadline of the seat is being watched.
+    """
+
+    __slots__ = (
+        "clock",
+        "disconnects",
+        "entrant",
+        "house",
+        "illegal_answers",
+        "illegal_now",
+        "index",
+        "ready",
+        "request",
+        "table",
+        "taken_over",
+        "timeouts",
+        "timeouts_in_a_row",
+        "watched",
+        "wire",
+    )
+
+    def __init__(self, table: Table, index: int, entrant: Entrant, rules: ClockRules) -> None:
+        self.table = table
+        self.index = index
+        self.entrant = entrant
+        self.wire: Wire | None = None
+        self.house: Bot | None = None
+        self.clock = SeatClock(rules)
+        self.ready = False
+        self.request = 0
+        self.watched = False
+        self.illegal_now = 0
+        self.illegal_answers = 0
+        self.timeouts = 0
+        self.timeouts_in_a_row = 0
+        self.disconnects = 0
+        self.taken_over = False
+
+    @property
+    def faults(self) -> SeatFaults:
+        """What the seat did wrong so far."""
+        return SeatFaults(self.timeouts, self.illegal_answers, self.disconnects, self.taken_over)

@@ -1,0 +1,187 @@
+"""The match service as one plain object: a gRPC server for bots, and the calls of a director."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from dataclasses import dataclass
+
+import grpc.aio
+from grpc_health.v1 import health_pb2
+from grpc_health.v1.health import aio as health
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
+
+from services.common.clock import Clock
+from services.common.errors import ErrorInterceptor, SetupError
+from services.common.matches import MatchOrder, MatchOutcome
+from services.common.metrics import MatchMetrics
+from services.match.floor import Floor
+from services.match.servicer import SERVICE_NAME, MatchServicer, ServicerTerms, match_handlers
+
+SWEEP_S = 0.02
+TIDY_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class MatchServiceSettings:
+    """How a match service runs. `port` 0 takes any free port; `window` is the most unconfirmed messages per stream."""
+
+    name: str
+    host: str = "127.0.0.1"
+    port: int = 0
+    ticket_key: bytes = b""
+    heartbeat_s: float = 5.0
+    window: int = 1
+    message_limit: int = 1 << 20
+
+
+class MatchService:
+    """Seats bots, plays matches, hands outcomes to directors. All methods belong to one event loop."""
+
+    def __init__(self, settings: MatchServiceSettings, metrics: MatchMetrics, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._floor = Floor(settings.name, clock, metrics, self)
+        self._metrics = metrics
+        self._server: grpc.aio.Server | None = None
+        self._health = health.HealthServicer()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._arrived: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._entered = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._floor.inboxes.on_put = self._wake_collector
+
+    @property
+    def floor(self) -> Floor:
+        """The tables."""
+        return self._floor
+
+    # ---- life
+
+    async def start(self) -> str:
+        """Begins to listen; returns HOST:PORT.
+
+        Raises:
+            SetupError: the port is taken.
+        """
+        settings = self._settings
+        server = grpc.aio.server(
+            interceptors=[ErrorInterceptor()],
+            options=[
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", settings.message_limit),
+                ("grpc.keepalive_time_ms", int(settings.heartbeat_s * 1000)),
+                ("grpc.keepalive_timeout_ms", int(settings.heartbeat_s * 1000)),
+                ("grpc.http2.ping_timeout_ms", int(settings.heartbeat_s * 1000)),
+                ("grpc.keepalive_permit_without_calls", 1),
+                ("grpc.http2.min_ping_interval_without_data_ms", 1000),
+                ("grpc.http2.max_ping_strikes", 0),
+            ],
+        )
+        terms = ServicerTerms(
+            name=settings.name,
+            ticket_key=settings.ticket_key,
+            heartbeat_s=settings.heartbeat_s,
+            window=settings.window,
+            message_limit=settings.message_limit,
+        )
+        servicer = MatchServicer(self._floor, terms, self._metrics, self._clock, self._entered.set)
+        server.add_generic_rpc_handlers((match_handlers(servicer),))
+        add_HealthServicer_to_server(self._health, server)
+        try:
+            port = server.add_insecure_port(f"{settings.host}:{settings.port}")
+        except RuntimeError as error:
+            raise SetupError(f"{settings.host}:{settings.port} cannot be listened on: is the port in use?") from error
+        await server.start()
+        await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
+        self._server = server
+        self._tasks = [asyncio.create_task(self._sweep()), asyncio.create_task(self._tidy())]
+        return f"{settings.host}:{port}"
+
+    async def drain(self, grace: float) -> None:
+        """Takes no new match, lets what runs finish for at most `grace` seconds, voids the rest."""
+        await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._floor.drain(grace)
+        if not self._floor.is_idle:
+            self._idle.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), grace)
+        self._floor.void_all("the match service stopped before the match ended")
+
+    async def stop(self) -> None:
+        """Closes everything."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        if self._server is not None:
+            await self._server.stop(grace=0.2)
+
+    # ---- for a director
+
+    async def submit(self, orders: list[MatchOrder]) -> None:
+        """Takes matches to be played as soon as their bots are here with free tables; idempotent by attempt."""
+        self._floor.submit(orders, self._clock.monotonic())
+
+    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+        """The outcomes after number `confirmed`, waiting up to `wait` seconds for one; confirmed ones are forgotten."""
+        found = self._floor.inboxes.unconfirmed(tournament, confirmed)
+        if not found and wait > 0:
+            arrived = self._arrived[tournament]
+            arrived.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(arrived.wait(), wait)
+            found = self._floor.inboxes.unconfirmed(tournament, confirmed)
+        return found
+
+    async def withdraw(self, tournament: str) -> None:
+        """Forgets everything about a tournament: a new director starts from the ledger."""
+        self._floor.withdraw(tournament)
+        self._arrived.pop(tournament, None)
+
+    async def missing(self, bot_ids: list[str], wait: float) -> list[str]:
+        """Which of these bots have no stream here; waits up to `wait` seconds until none is missing."""
+        until = self._clock.monotonic() + wait
+        while True:
+            missing = [bot for bot in bot_ids if bot not in self._floor.sessions]
+            left = until - self._clock.monotonic()
+            if not missing or left <= 0:
+                return missing
+            self._entered.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._entered.wait(), left)
+
+    # ---- for the floor (`Later`)
+
+    def house_soon(self) -> None:
+        """Lets house bots decide in the next turn of the loop."""
+        asyncio.get_running_loop().call_soon(self._play_house)
+
+    def seat_soon(self) -> None:
+        """Seats waiting orders in the next turn of the loop."""
+        asyncio.get_running_loop().call_soon(self._seat_waiting)
+
+    # ---- inside
+
+    def _play_house(self) -> None:
+        self._floor.play_house(self._clock.monotonic(), self._clock.monotonic)
+
+    def _seat_waiting(self) -> None:
+        self._floor.seat_waiting(self._clock.monotonic())
+
+    def _wake_collector(self, tournament: str) -> None:
+        self._arrived[tournament].set()
+        if self._floor.is_idle:
+            self._idle.set()
+
+    async def _sweep(self) -> None:
+        while True:
+            self._floor.sweep(self._clock.monotonic(), SWEEP_S)
+            await asyncio.sleep(SWEEP_S)
+
+    async def _tidy(self) -> None:
+        while True:
+            await asyncio.sleep(TIDY_S)
+            self._floor.tidy(self._clock.monotonic(), 2 * self._settings.heartbeat_s)

@@ -1,0 +1,243 @@
+"""The `Play` stream: decodes what bots send, hands it to the floor, writes what their sessions hold.
+
+One reader and one writer per stream, and no timeout around either (a timeout around a read ends the stream). Messages
+pass gRPC as bytes: what cannot be decoded gets a typed error, and what is sent was encoded record by record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import grpc.aio
+from google.protobuf.message import DecodeError
+
+from baohuang.error.v1 import reason_pb2
+from baohuang.match.v1 import match_service_pb2 as pb
+from services.common.clock import Clock
+from services.common.errors import PlatformError, Reason
+from services.common.metrics import MatchMetrics
+from services.common.tickets import Ticket, verify_ticket
+from services.common.version import PROTOCOL_VERSION, RULES_VERSION, SERVER_VERSION
+from services.match.floor import Floor
+from services.match.sessions import Farewell, Session, SessionTerms
+from services.match.wire import encode_record
+
+SERVICE_NAME = "baohuang.match.v1.MatchService"
+LINGER_S = 0.003
+"""How long events that need no answer wait for company."""
+HELLO_S = 10.0
+"""How long a new stream may take to say hello."""
+
+_Context = grpc.aio.ServicerContext[Any, Any]
+_HEARTBEAT = encode_record(pb.Heartbeat())
+
+
+@dataclass(frozen=True, slots=True)
+class ServicerTerms:
+    """What holds for every stream of one match service."""
+
+    name: str
+    ticket_key: bytes
+    heartbeat_s: float
+    window: int
+    message_limit: int
+
+
+def match_handlers(servicer: MatchServicer) -> grpc.GenericRpcHandler:
+    """The service's handlers: bytes in, bytes out."""
+    play: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(servicer.play)
+    handlers: grpc.GenericRpcHandler = grpc.method_handlers_generic_handler(SERVICE_NAME, {"Play": play})
+    return handlers
+
+
+class MatchServicer:
+    """Streams of bots; `entered` is called after a bot came in."""
+
+    def __init__(
+        self, floor: Floor, terms: ServicerTerms, metrics: MatchMetrics, clock: Clock, entered: Callable[[], None]
+    ) -> None:
+        self._floor = floor
+        self._terms = terms
+        self._metrics = metrics
+        self._clock = clock
+        self._entered = entered
+
+    async def play(self, _requests: object, context: _Context) -> None:
+        """One stream, from hello to its end."""
+        try:
+            hello = await self._hello(context)
+            stream = _Stream(self._terms, context, self._floor, self._metrics, self._clock)
+            session = stream.open(hello, self._admit(hello))
+            self._entered()
+            try:
+                await stream.run()
+            finally:
+                self._floor.leave(session, self._clock.monotonic())
+        except PlatformError as error:
+            self._metrics.refused(error.reason)
+            raise
+
+    async def _hello(self, context: _Context) -> pb.Hello:
+        try:
+            async with asyncio.timeout(HELLO_S):
+                data = await context.read()
+        except TimeoutError:
+            raise PlatformError(Reason.HELLO_EXPECTED, f"nothing was said within {HELLO_S:g} s") from None
+        if data is grpc.aio.EOF:
+            raise PlatformError(Reason.HELLO_EXPECTED, "the stream ended before hello")
+        message = decode_message(data)
+        if len(message.records) != 1 or message.records[0].WhichOneof("record") != "hello":
+            raise PlatformError(Reason.HELLO_EXPECTED, "the first message of a stream holds hello and nothing else")
+        return message.records[0].hello
+
+    def _admit(self, hello: pb.Hello) -> Ticket:
+        if hello.protocol_version != PROTOCOL_VERSION:
+            raise PlatformError(
+                Reason.VERSION_UNSUPPORTED,
+                f"protocol version {hello.protocol_version} is not spoken here; version {PROTOCOL_VERSION} is",
+                supported=str(PROTOCOL_VERSION),
+            )
+        ticket = verify_ticket(self._terms.ticket_key, hello.ticket, self._terms.name, self._clock.now())
+        if hello.tables < 1:
+            raise PlatformError(
+                Reason.MALFORMED, "hello.tables is 0; a bot takes at least 1 table", field="hello.tables"
+            )
+        return ticket
+
+
+def decode_message(data: bytes) -> pb.PlayRequest:
+    """What a client sent.
+
+    Raises:
+        PlatformError: the bytes are no `PlayRequest`.
+    """
+    try:
+        return pb.PlayRequest.FromString(data)
+    except DecodeError:
+        raise PlatformError(Reason.MALFORMED, "the message is no PlayRequest") from None
+
+
+class _Stream:
+    """One stream: reader, writer, heartbeat."""
+
+    def __init__(
+        self, terms: ServicerTerms, context: _Context, floor: Floor, metrics: MatchMetrics, clock: Clock
+    ) -> None:
+        self._terms = terms
+        self._context = context
+        self._floor = floor
+        self._metrics = metrics
+        self._clock = clock
+        self._something = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._session: Session
+
+    def open(self, hello: pb.Hello, ticket: Ticket) -> Session:
+        """The session of the stream, known to the floor from here on."""
+        floor = self._floor
+        now = self._clock.monotonic()
+        terms = SessionTerms(
+            bot_id=ticket.bot_id,
+            name=ticket.bot_name,
+            tables=min(hello.tables, ticket.tables),
+            list_legal=hello.list_legal,
+            window=self._terms.window,
+        )
+        session = Session(terms, floor.seats_of(ticket.bot_id), now, self._something.set, self._linger)
+        self._session = session
+        session.push_now(
+            encode_record(
+                pb.Welcome(
+                    protocol_version=PROTOCOL_VERSION,
+                    server=SERVER_VERSION,
+                    rules_version=RULES_VERSION,
+                    heartbeat_ms=int(self._terms.heartbeat_s * 1000),
+                    window=terms.window,
+                    tables=terms.tables,
+                    message_limit=self._terms.message_limit,
+                    resumed=len(session.seats),
+                )
+            )
+        )
+        floor.enter(session, now)
+        return session
+
+    async def run(self) -> None:
+        """Reads and writes until either side ends the stream.
+
+        Raises:
+            PlatformError: why this side ends it.
+        """
+        reader = asyncio.create_task(self._read())
+        writer = asyncio.create_task(self._write())
+        heart = asyncio.create_task(self._beat())
+        tasks = (reader, writer, heart)
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self) -> None:
+        context, clock, floor, session, metrics = self._context, self._clock, self._floor, self._session, self._metrics
+        while True:
+            data = await context.read()
+            if data is grpc.aio.EOF:
+                return
+            message = decode_message(data)
+            now = clock.monotonic()
+            floor.observe(now)
+            metrics.messages_received += 1
+            session.heard(now, message.confirmed)
+            for record in message.records:
+                kind = record.WhichOneof("record")
+                if kind == "decision":
+                    floor.decide(session, record.decision, now)
+                elif kind == "ready":
+                    floor.ready(session, record.ready.table, now)
+                elif kind == "hello":
+                    raise PlatformError(Reason.HELLO_EXPECTED, "hello was said twice on one stream")
+
+    async def _write(self) -> None:
+        context, clock, floor, session, something = (
+            self._context,
+            self._clock,
+            self._floor,
+            self._session,
+            self._something,
+        )
+        while session.farewell is None:
+            await something.wait()
+            something.clear()
+            # Whatever else becomes ready in this turn of the loop leaves with it: the event wakes us a turn later.
+            message = session.take(clock.monotonic(), floor.lag)
+            if message is not None:
+                self._metrics.messages_sent += 1
+                await context.write(message)
+        await self._say_farewell(session.farewell)
+
+    async def _say_farewell(self, farewell: Farewell) -> None:
+        closing = pb.Closing(reason=reason_pb2.Reason.ValueType(farewell.reason), message=farewell.message)
+        await self._context.write(encode_record(closing))
+        raise PlatformError(farewell.reason, farewell.message)
+
+    async def _beat(self) -> None:
+        interval = self._terms.heartbeat_s
+        while True:
+            await asyncio.sleep(interval / 2)
+            farewell = self._session.farewell
+            if farewell is not None:
+                # The writer is stuck in a write that the client does not read; it cannot say why any more.
+                raise PlatformError(farewell.reason, farewell.message)
+            if self._clock.monotonic() - self._session.sent_at >= interval / 2:
+                self._session.push_now(_HEARTBEAT)
+
+    def _linger(self) -> None:
+        self._loop.call_later(LINGER_S, self._something.set)

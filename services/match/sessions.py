@@ -1,0 +1,163 @@
+"""A session: one bot's stream, as a queue of records with credit. No gRPC in here.
+
+Records gather in the outbox while a message is on its way unconfirmed: full batches are what makes thousands of tables
+possible, since a message costs a hundred times what a record costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from services.common.errors import Reason
+from services.match.seat import Seat
+
+MESSAGE_BYTES = 1 << 20
+"""A message is closed once it is this large: clients read 4 MiB at most by default."""
+OUTBOX_BYTES = 16 << 20
+"""More than this unread, and the bot is sent away; it may come back and is told everything anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTerms:
+    """What a bot said of itself, and what it got."""
+
+    bot_id: str
+    name: str
+    tables: int
+    list_legal: bool
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """Why the service closes a stream."""
+
+    reason: Reason
+    message: str
+
+
+class Session:
+    """One stream. `wake` tells its writer that something is to be sent, `linger` that something is to be sent soon.
+
+    `seats` are the bot's seats by table number; they belong to the bot and outlive the session.
+    """
+
+    __slots__ = (
+        "_bytes",
+        "_confirmed",
+        "_linger",
+        "_lingering",
+        "_outbox",
+        "_pending",
+        "_sent",
+        "_wake",
+        "farewell",
+        "heard_at",
+        "list_legal",
+        "seats",
+        "sent_at",
+        "terms",
+    )
+
+    def __init__(
+        self,
+        terms: SessionTerms,
+        seats: dict[int, Seat],
+        now: float,
+        wake: Callable[[], None],
+        linger: Callable[[], None],
+    ) -> None:
+        self.terms = terms
+        self.seats = seats
+        self.list_legal = terms.list_legal
+        self.heard_at = now
+        self.sent_at = now
+        self.farewell: Farewell | None = None
+        self._wake = wake
+        self._linger = linger
+        self._lingering = False
+        self._outbox: list[bytes] = []
+        self._bytes = 0
+        self._pending: list[tuple[int, Seat]] = []
+        self._sent = 0
+        self._confirmed = 0
+
+    @property
+    def free_tables(self) -> int:
+        """How many more tables the bot takes."""
+        return self.terms.tables - len(self.seats)
+
+    def push(self, record: bytes) -> None:
+        """Queues a record that may wait a few milliseconds for company."""
+        self._outbox.append(record)
+        self._bytes += len(record)
+        if not self._lingering:
+            self._lingering = True
+            self._linger()
+
+    def push_now(self, record: bytes) -> None:
+        """Queues a record and wakes the writer."""
+        self._outbox.append(record)
+        self._bytes += len(record)
+        self._lingering = True
+        self._wake()
+
+    def push_request(self, record: bytes, seat: Seat) -> None:
+        """Queues a request and wakes the writer; the seat's clock starts when it is taken."""
+        self._pending.append((len(self._outbox), seat))
+        self.push_now(record)
+
+    def heard(self, now: float, confirmed: int) -> None:
+        """A message of the client was read."""
+        self.heard_at = now
+        if confirmed > self._confirmed:
+            self._confirmed = min(confirmed, self._sent)
+            if self._outbox:
+                self._wake()
+
+    def take(self, now: float, lag: float) -> bytes | None:
+        """The next message, if there is something to send and credit for it; starts the clocks of its requests."""
+        if not self._outbox or self._sent - self._confirmed >= self.terms.window:
+            return None
+        if self._bytes <= MESSAGE_BYTES:
+            message, kept = b"".join(self._outbox), list[bytes]()
+        else:
+            message, kept = self._split()
+        taken = len(self._outbox) - len(kept)
+        self._start_clocks(taken, now, lag)
+        self._outbox = kept
+        self._bytes = sum(map(len, kept))
+        self._lingering = bool(kept)
+        self._sent += 1
+        self.sent_at = now
+        return message
+
+    def close(self, farewell: Farewell) -> None:
+        """The service wants the stream to end; the writer says why and ends it."""
+        if self.farewell is None:
+            self.farewell = farewell
+            self._wake()
+
+    @property
+    def is_flooded(self) -> bool:
+        """The client reads so little that no more is kept for it."""
+        return self._bytes > OUTBOX_BYTES
+
+    def _split(self) -> tuple[bytes, list[bytes]]:
+        size = taken = 0
+        for record in self._outbox:
+            if taken and size + len(record) > MESSAGE_BYTES:
+                break
+            size += len(record)
+            taken += 1
+        return b"".join(self._outbox[:taken]), self._outbox[taken:]
+
+    def _start_clocks(self, taken: int, now: float, lag: float) -> None:
+        later = []
+        for position, seat in self._pending:
+            if position < taken:
+                seat.clock.written(now, lag)
+            else:
+                later.append((position - taken, seat))
+        self._pending = later

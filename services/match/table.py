@@ -1,0 +1,347 @@
+"""A table: one match between five seats as a state machine. No sockets, no coroutines; time comes in as an argument.
+
+What the table does by itself follows from four calls: a bot is ready, a bot decides, a decision is overdue, a house bot
+has its turn. Everything it wants of its surroundings is in `Host`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.bot import Bot
+from bots_sdk.convert import decision_from_proto
+from bots_sdk.errors import Malformed
+from bots_sdk.rules.answers import Answer
+from bots_sdk.rules.deal import Deal
+from bots_sdk.rules.errors import IllegalAnswer, Refusal
+from bots_sdk.rules.events import DealStarted, Event
+from bots_sdk.rules.match import Match
+from bots_sdk.rules.shuffle import deck_order
+from services.common.matches import HOUSE_PREFIX, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
+from services.match import records
+from services.match.log import EventLog
+from services.match.seat import Seat, Wire
+
+TAKEOVER_BOT = "greedy"
+"""The house bot that plays on in a seat that has timed out too often."""
+
+
+class TableObserver(Protocol):
+    """What is counted at a table; aggregates only."""
+
+    timeouts: int
+    illegal_answers: int
+    late_answers: int
+    events_sent: int
+
+    def decided(self, kind: int, seconds: float) -> None:
+        """One decision of a remote bot, by phase."""
+
+
+class Host(Protocol):
+    """What a table needs of the floor it stands on."""
+
+    @property
+    def lag(self) -> float:
+        """Seconds the service itself was late, accumulated."""
+
+    @property
+    def observer(self) -> TableObserver:
+        """Counts."""
+
+    def wall(self) -> datetime:
+        """The time of day, with a time zone."""
+
+    def watch(self, seat: Seat, due: float) -> None:
+        """Calls `Table.overdue` at `due` or a little later."""
+
+    def call_house(self, table: Table) -> None:
+        """Calls `Table.play_house` soon."""
+
+    def ended(self, table: Table, outcome: MatchOutcome) -> None:
+        """The match is over; the table is not called again."""
+
+
+class Table:
+    """One match. `number` names it on this match service; `now` is always monotonic seconds."""
+
+    def __init__(self, number: int, order: MatchOrder, host: Host, house: Callable[[str, str], Bot]) -> None:
+        self.number = number
+        self.order = order
+        self.seats = tuple(Seat(self, index, entrant, order.clock) for index, entrant in enumerate(order.seats))
+        self._host = host
+        self._house = house
+        self._started_at = host.wall()
+        self._match = Match(order.options, order.deals, partial(deck_order, order.options, order.secret))
+        self._playing = False
+        self._over = False
+        self._requests = 0
+        self._decisions = 0
+        self._scores: list[DealScore] = []
+        self._voided = 0
+        self._log = EventLog(number)
+        self._house_turns: deque[Seat] = deque()
+        for seat in self.seats:
+            if seat.entrant.is_house:
+                self._seat_house(seat, seat.entrant.bot_id.removeprefix(HOUSE_PREFIX))
+
+    # ---- before play
+
+    def open(self, wires: dict[int, Wire], now: float) -> None:
+        """Tells the remote bots of their seats and waits for them to be ready."""
+        for index, wire in wires.items():
+            seat = self.seats[index]
+            seat.wire = wire
+            wire.push_now(records.seated(self.order, self.number, index))
+        self._start_if_ready(now)
+
+    def ready(self, seat: Seat, now: float) -> None:
+        """A bot is ready; the last one starts the match."""
+        seat.ready = True
+        if not self._playing:
+            self._start_if_ready(now)
+
+    @property
+    def unready(self) -> tuple[Seat, ...]:
+        """The seats the match is waiting for; empty once it is played."""
+        return () if self._playing else tuple(seat for seat in self.seats if not seat.ready)
+
+    def _start_if_ready(self, now: float) -> None:
+        if self.unready:
+            return
+        self._playing = True
+        self._publish(self._match.start())
+        self._advance(now)
+
+    # ---- the four calls
+
+    def decide(self, seat: Seat, decision: pb.Decision, now: float) -> None:
+        """A bot's answer has been read. Answers to anything but the open request are dropped and counted."""
+        if not seat.request or decision.request != seat.request:
+            self._host.observer.late_answers += 1
+            return
+        if self._is_overdue(seat, now):
+            self._time_out(seat, now)
+            return
+        deal = self._match.deal
+        phase = deal.public.phase
+        try:
+            events = self._match.answer(seat.index, _answer_of(decision, deal, seat.index))
+        except IllegalAnswer as refused:
+            self._refuse(seat, refused, now)
+            return
+        charge = seat.clock.stop(now, self._host.lag)
+        seat.timeouts_in_a_row = 0
+        self._host.observer.decided(phase, charge.elapsed)
+        self._close(seat, records.charged(self.number, seat, charge))
+        self._publish(events)
+        self._advance(now)
+
+    def overdue(self, seat: Seat, now: float) -> float | None:
+        """A watched deadline has come: the time to look again, or None if nothing is open or it has been dealt with."""
+        if not seat.request or self._over:
+            return None
+        due = seat.clock.due(self._host.lag)
+        if due is None or due > now:
+            return due
+        self._time_out(seat, now)
+        return None
+
+    def play_house(self, now: float) -> bool:
+        """Plays one decision of a house bot; True if there are more."""
+        if self._house_turns and not self._over:
+            seat = self._house_turns.popleft()
+            if seat.house is None:
+                raise RuntimeError(f"seat {seat.index} has no house bot")
+            view = self._match.deal.view(seat.index)
+            seat.request = 0
+            self._decisions += 1
+            self._apply(seat, seat.house.answer(view), now)
+        return bool(self._house_turns) and not self._over
+
+    # ---- the wire
+
+    def attach(self, seat: Seat, wire: Wire, now: float) -> None:
+        """The bot has a (new) wire: it is told where the seat stands."""
+        seat.wire = wire
+        resumed = records.resumed(self.order, self.number, seat, self._match.points)
+        request = None
+        if seat.request and seat.house is None:
+            request = records.request_of(self._asking(seat), seat.clock.left(now, self._host.lag))
+            resumed.request.CopyFrom(request)
+        record = self._log.resumed(resumed, seat.index)
+        if request is None:
+            wire.push_now(record)
+        else:
+            wire.push_request(record, seat)
+
+    def detach(self, seat: Seat, now: float) -> None:
+        """The wire is broken; the clock goes on."""
+        seat.wire = None
+        seat.disconnects += 1
+        if seat.request:
+            seat.clock.unreachable(now)
+
+    def end_early(self, ending: Ending, blamed: tuple[int, ...], message: str) -> None:
+        """Ends an attempt that does not count."""
+        if not self._over:
+            self._finish(ending, blamed, message)
+
+    # ---- inside
+
+    def _seat_house(self, seat: Seat, name: str) -> None:
+        seat.house = self._house(name, f"{self.order.tournament}/{self.order.number}/{seat.index}")
+        seat.ready = True
+
+    def _is_overdue(self, seat: Seat, now: float) -> bool:
+        due = seat.clock.due(self._host.lag)
+        return due is not None and now > due
+
+    def _refuse(self, seat: Seat, refused: IllegalAnswer, now: float) -> None:
+        rules = self.order.faults
+        seat.illegal_answers += 1
+        seat.illegal_now += 1
+        self._host.observer.illegal_answers += 1
+        retry = rules.illegal is IllegalPolicy.RETRY and seat.illegal_now < rules.illegal_limit
+        if seat.wire is not None:
+            seat.wire.push_now(records.rejected(self.number, seat, refused, retry=retry))
+        if not retry:
+            charge = seat.clock.stop(now, self._host.lag)
+            self._close(seat, records.charged(self.number, seat, charge))
+            self._apply(seat, self._match.deal.default(seat.index), now)
+
+    def _time_out(self, seat: Seat, now: float) -> None:
+        charge = seat.clock.stop(now, self._host.lag)
+        seat.timeouts += 1
+        seat.timeouts_in_a_row += 1
+        self._host.observer.timeouts += 1
+        self._close(seat, records.charged(self.number, seat, charge, timed_out=True))
+        if 0 < self.order.faults.takeover_after <= seat.timeouts_in_a_row:
+            seat.taken_over = True
+            self._seat_house(seat, TAKEOVER_BOT)
+            if seat.wire is not None:
+                seat.wire.push(records.taken_over(self.number))
+        self._apply(seat, self._match.deal.default(seat.index), now)
+
+    def _close(self, seat: Seat, charged: bytes) -> None:
+        seat.request = 0
+        seat.illegal_now = 0
+        self._decisions += 1
+        if seat.wire is not None:
+            seat.wire.push(charged)
+
+    def _apply(self, seat: Seat, answer: Answer, now: float) -> None:
+        self._publish(self._match.answer(seat.index, answer))
+        self._advance(now)
+
+    def _publish(self, events: list[Event]) -> None:
+        observer = self._host.observer
+        wires = [(seat.index, seat.wire) for seat in self.seats if seat.wire is not None]
+        for event in events:
+            record = self._log.add(event)
+            for _, wire in wires:
+                wire.push(record)
+            observer.events_sent += len(wires)
+            if isinstance(event, DealStarted):
+                hands = self._log.add_hands(self._match.deal.hand)
+                for index, wire in wires:
+                    wire.push(hands[index])
+
+    def _advance(self, now: float) -> None:
+        """Asks whoever is to answer now; goes on to the next deal, or to the end."""
+        while self._match.deal.result is not None:
+            self._score()
+            if self._match.over:
+                self._complete()
+                return
+            self._publish(self._match.next_deal())
+        for index in self._match.deal.asked:
+            seat = self.seats[index]
+            if not seat.request:
+                self._ask(seat, now)
+
+    def _ask(self, seat: Seat, now: float) -> None:
+        self._requests += 1
+        seat.request = self._requests
+        if seat.house is not None:
+            self._house_turns.append(seat)
+            self._host.call_house(self)
+            return
+        lag = self._host.lag
+        seat.clock.ask(now, lag, reachable=seat.wire is not None)
+        if seat.wire is not None:
+            seat.wire.push_request(records.request(self._asking(seat)), seat)
+        if not seat.watched:
+            due = seat.clock.soonest(now)
+            if due is not None:
+                self._host.watch(seat, due)
+
+    def _asking(self, seat: Seat) -> records.Asking:
+        deal = self._match.deal
+        listed = seat.wire is not None and seat.wire.list_legal
+        legal = deal.legal(seat.index) if listed else None
+        return records.Asking(self.number, seat, deal.public.phase, self._log.number, legal)
+
+    def _score(self) -> None:
+        if len(self._match.results) == len(self._scores):
+            self._voided += 1
+            return
+        result = self._match.results[-1]
+        self._scores.append(
+            DealScore(
+                number=len(self._scores),
+                points=tuple(result.points),
+                places=tuple(result.places),
+                emperor=result.emperor,
+                guard=result.guard,
+                solo=result.solo,
+                voided=self._voided,
+            )
+        )
+        self._voided = 0
+
+    def _complete(self) -> None:
+        blamed = tuple(seat.index for seat in self.seats if seat.faults.total)
+        ending = Ending.COMPLETED_WITH_FAULTS if blamed else Ending.COMPLETED
+        self._finish(ending, blamed, "")
+
+    def _finish(self, ending: Ending, blamed: tuple[int, ...], message: str) -> None:
+        self._over = True
+        outcome = MatchOutcome(
+            tournament=self.order.tournament,
+            number=self.order.number,
+            attempt=self.order.attempt,
+            ending=ending,
+            blamed=blamed,
+            message=message,
+            deals=tuple(self._scores),
+            faults=(
+                self.seats[0].faults,
+                self.seats[1].faults,
+                self.seats[2].faults,
+                self.seats[3].faults,
+                self.seats[4].faults,
+            ),
+            decisions=self._decisions,
+            started_at=self._started_at,
+            ended_at=self._host.wall(),
+        )
+        record = records.match_ended(self.number, self.order, outcome, self._match.points)
+        for seat in self.seats:
+            seat.request = 0
+            if seat.wire is not None:
+                seat.wire.push_now(record)
+        self._host.ended(self, outcome)
+
+
+def _answer_of(decision: pb.Decision, deal: Deal, seat: int) -> Answer:
+    legal = deal.legal(seat) if decision.HasField("index") else None
+    try:
+        return decision_from_proto(decision, legal)
+    except Malformed as wrong:
+        raise IllegalAnswer(Refusal.MALFORMED, str(wrong)) from wrong
