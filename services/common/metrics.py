@@ -1,0 +1,373 @@
+"""Every metric of the platform, what it means, and who counts it.
+
+One object per process and subject: `MatchMetrics` in a match service, `TournamentMetrics` in a director, `LobbyMetrics`
+in the gateway, `LedgerMetrics` wherever the ledger is written. The owner adds to plain attributes or calls a method;
+scraping reads them. Labels come from enums only, and every value is there from the start: zero instead of nothing.
+
+Nothing here tells one table, match or bot from another, and nothing tells what is hidden in a deal (see `HOLD_BACK`).
+`docs/metrics.md` is made from this module.
+"""
+
+from __future__ import annotations
+
+import platform
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, start_http_server
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from bots_sdk.rules.phases import SEALED_PHASES, Phase
+from services.common.clock import Clock, SystemClock
+from services.common.errors import Reason, SetupError
+from services.common.families import Family, Histogram, Kind
+from services.common.matches import Ending
+from services.common.targets import Role, format_address
+from services.common.version import PROTOCOL_VERSION, RULES_VERSION, SERVER_VERSION
+
+DECISION_KINDS = tuple(phase for phase in Phase if phase not in (Phase.ENDED, Phase.VOIDED))
+"""The phases in which seats decide."""
+
+HOLD_BACK = 20
+"""Decisions of sealed phases appear so many at a time. How long a seat thinks before a sealed answer is nobody's
+business (docs/rules.md, "What becomes known"), and with a single table live the sum of a histogram would tell."""
+
+LATENCY_BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+LAG_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+WRITE_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
+"""Upper bounds of the buckets, seconds."""
+
+LAG_WINDOW = 60.0
+"""Seconds; the largest lag shown is that of the last one to two windows."""
+
+
+def _names(members: Iterable[Phase | Reason]) -> tuple[str, ...]:
+    return tuple(member.name.lower() for member in members)
+
+
+_KINDS = _names(DECISION_KINDS)
+_REASONS = _names(Reason)
+_ENDINGS = tuple(ending.value for ending in Ending)
+
+BUILD = Family(
+    "baohuang_build_info",
+    Kind.GAUGE,
+    "Always 1; the labels say what runs: version, protocol, rules, python, role.",
+)
+DECISIONS = Family(
+    "baohuang_decisions_made_total",
+    Kind.COUNTER,
+    f"Answers of remote bots that came in time and were legal; of sealed phases {HOLD_BACK} at a time.",
+    "kind",
+    _KINDS,
+)
+LATENCY = Family(
+    "baohuang_decisions_latency_seconds",
+    Kind.HISTOGRAM,
+    "From writing a request to reading its answer, less what the service itself was late; "
+    f"of sealed phases {HOLD_BACK} at a time.",
+    "kind",
+    _KINDS,
+)
+TIMEOUTS = Family("baohuang_decisions_timeouts_total", Kind.COUNTER, "Requests without an answer in time.")
+ILLEGAL = Family("baohuang_decisions_illegal_total", Kind.COUNTER, "Answers that the rules refused.")
+LATE = Family("baohuang_decisions_late_total", Kind.COUNTER, "Answers to requests that were closed already; dropped.")
+RECONNECTS = Family("baohuang_sessions_reconnects_total", Kind.COUNTER, "Streams of bots that had been here before.")
+SESSIONS = Family("baohuang_sessions_live", Kind.GAUGE, "Bots with a stream to this match service.")
+EVENTS = Family("baohuang_events_sent_total", Kind.COUNTER, "Events given to streams, once for each seat.")
+SENT = Family("baohuang_messages_sent_total", Kind.COUNTER, "Messages written to streams; each holds many records.")
+RECEIVED = Family("baohuang_messages_received_total", Kind.COUNTER, "Messages read from streams.")
+TABLES = Family("baohuang_tables_live", Kind.GAUGE, "Tables at which a match is being played.")
+HELD = Family(
+    "baohuang_matches_held",
+    Kind.GAUGE,
+    "Matches this match service has, by state: waiting for bots with a free table, playing.",
+    "state",
+    ("waiting", "playing"),
+)
+ENDED = Family(
+    "baohuang_matches_ended_total", Kind.COUNTER, "Attempts at matches that ended here.", "outcome", _ENDINGS
+)
+LAG = Family("baohuang_loop_lag_seconds", Kind.HISTOGRAM, "How much later than planned the event loop came round.")
+LAG_MAX = Family(
+    "baohuang_loop_lag_max_seconds", Kind.GAUGE, "The largest lag of the event loop in the last one to two minutes."
+)
+REFUSED = Family(
+    "baohuang_calls_refused_total",
+    Kind.COUNTER,
+    "Calls and streams refused, by reason (docs/errors.md).",
+    "reason",
+    _REASONS,
+)
+ATTENDING = Family("baohuang_bots_attending", Kind.GAUGE, "Bots that attend at the lobby.")
+REGISTERED = Family("baohuang_bots_registered_total", Kind.COUNTER, "Bots registered since this process started.")
+TICKETS = Family("baohuang_tickets_issued_total", Kind.COUNTER, "Tickets given to bots.")
+RUNNING = Family(
+    "baohuang_tournament_running", Kind.GAUGE, "1 while matches are to be played; 0 when waiting, paused or finished."
+)
+SCHEDULED = Family("baohuang_tournament_matches_scheduled", Kind.GAUGE, "Matches of the schedule.")
+DONE = Family("baohuang_tournament_matches_done", Kind.GAUGE, "Scheduled matches with a result in the ledger.")
+IN_FLIGHT = Family("baohuang_tournament_matches_in_flight", Kind.GAUGE, "Matches handed out and not yet back.")
+DEALS = Family("baohuang_tournament_deals_total", Kind.COUNTER, "Deals in results since this director started.")
+ATTEMPTS = Family(
+    "baohuang_tournament_attempts_total",
+    Kind.COUNTER,
+    "Attempts that came back; void and no_show ones are played again.",
+    "outcome",
+    _ENDINGS,
+)
+WRITES = Family("baohuang_ledger_writes_total", Kind.COUNTER, "Transactions written to the ledger.")
+FAILURES = Family("baohuang_ledger_failures_total", Kind.COUNTER, "Transactions that the ledger refused.")
+ROWS = Family("baohuang_ledger_rows_total", Kind.COUNTER, "Rows written to the ledger: attempts, bots, tournaments.")
+WRITE_TIME = Family(
+    "baohuang_ledger_write_seconds", Kind.HISTOGRAM, "How long a transaction took, waiting for other writers included."
+)
+
+
+class MetricGroup(Collector):
+    """Metrics of one subject; `families` are all that `collect` gives, in this order."""
+
+    families: ClassVar[tuple[Family, ...]]
+
+    def describe(self) -> Iterable[Metric]:
+        """What will be collected, without numbers."""
+        return [Metric(family.name.removesuffix("_total"), family.sentence, family.kind) for family in self.families]
+
+
+class BuildMetrics(MetricGroup):
+    """What runs in this process."""
+
+    families = (BUILD,)
+
+    def __init__(self, role: Role) -> None:
+        self._labels = {
+            "version": SERVER_VERSION,
+            "protocol": str(PROTOCOL_VERSION),
+            "rules": RULES_VERSION,
+            "python": platform.python_version(),
+            "role": role.value,
+        }
+
+    def collect(self) -> Iterator[Metric]:
+        metric = BUILD.numbers({})
+        metric.add_sample(BUILD.name, self._labels, 1)
+        yield metric
+
+
+class MatchMetrics(MetricGroup):
+    """What a match service counts. Add to the counters and set the gauges directly; all methods are cheap."""
+
+    families = (
+        DECISIONS, LATENCY, TIMEOUTS, ILLEGAL, LATE, RECONNECTS, SESSIONS, EVENTS, SENT, RECEIVED, TABLES, HELD, ENDED,
+        LAG, LAG_MAX, REFUSED,
+    )  # fmt: skip
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.timeouts = 0
+        self.illegal_answers = 0
+        self.late_answers = 0
+        self.reconnects = 0
+        self.events_sent = 0
+        self.messages_sent = 0
+        self.messages_received = 0
+        self.tables_live = 0
+        self.sessions_live = 0
+        self.matches_waiting = 0
+        self._latency = {int(kind): Histogram(LATENCY_BOUNDS) for kind in DECISION_KINDS}
+        self._observed = self._latency | {int(kind): Histogram(LATENCY_BOUNDS) for kind in SEALED_PHASES}
+        self._ended = dict.fromkeys(_ENDINGS, 0)
+        self._refused = dict.fromkeys(_REASONS, 0)
+        self._lag = Histogram(LAG_BOUNDS)
+        self._largest_lag = _LargestOfLate(clock or SystemClock())
+
+    def decided(self, kind: int, seconds: float) -> None:
+        """A legal answer came in time: the `Phase` it was asked in, and how long it took."""
+        histogram = self._observed[kind]
+        histogram.counts[bisect_left(LATENCY_BOUNDS, seconds)] += 1  # not `observe`: this is the hot path
+        histogram.total += seconds
+        if kind in SEALED_PHASES and sum(histogram.counts) >= HOLD_BACK:
+            histogram.move_to(self._latency[kind])
+
+    def match_ended(self, ending: Ending) -> None:
+        """An attempt ended, and how."""
+        self._ended[ending.value] += 1
+
+    def loop_lag(self, seconds: float) -> None:
+        """The event loop came round so much later than planned."""
+        self._lag.observe(seconds)
+        self._largest_lag.observe(seconds)
+
+    def refused(self, reason: Reason) -> None:
+        """A stream was refused."""
+        self._refused[reason.name.lower()] += 1
+
+    def collect(self) -> Iterator[Metric]:
+        latency = {kind.name.lower(): self._latency[kind] for kind in DECISION_KINDS}
+        yield DECISIONS.numbers({kind: sum(histogram.counts) for kind, histogram in latency.items()})
+        yield LATENCY.histograms(latency)
+        yield TIMEOUTS.number(self.timeouts)
+        yield ILLEGAL.number(self.illegal_answers)
+        yield LATE.number(self.late_answers)
+        yield RECONNECTS.number(self.reconnects)
+        yield SESSIONS.number(self.sessions_live)
+        yield EVENTS.number(self.events_sent)
+        yield SENT.number(self.messages_sent)
+        yield RECEIVED.number(self.messages_received)
+        yield TABLES.number(self.tables_live)
+        yield HELD.numbers({"waiting": self.matches_waiting, "playing": self.tables_live})
+        yield ENDED.numbers(self._ended)
+        yield LAG.histograms({"": self._lag})
+        yield LAG_MAX.number(self._largest_lag.value)
+        yield REFUSED.numbers(self._refused)
+
+
+class _LargestOfLate:
+    """The largest value of the current window of time and of the one before."""
+
+    __slots__ = ("_before", "_clock", "_current", "_until")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._current = self._before = 0.0
+        self._until = clock.monotonic() + LAG_WINDOW
+
+    def observe(self, value: float) -> None:
+        self._turn()
+        self._current = max(self._current, value)
+
+    @property
+    def value(self) -> float:
+        self._turn()
+        return max(self._current, self._before)
+
+    def _turn(self) -> None:
+        now = self._clock.monotonic()
+        if now >= self._until:
+            self._before = self._current if now < self._until + LAG_WINDOW else 0.0
+            self._current = 0.0
+            self._until = now + LAG_WINDOW
+
+
+class TournamentMetrics(MetricGroup):
+    """What a director counts for its one tournament; which one it is, service discovery says."""
+
+    families = (RUNNING, SCHEDULED, DONE, IN_FLIGHT, DEALS, ATTEMPTS)
+
+    def __init__(self) -> None:
+        self.running = False
+        self.matches_scheduled = 0
+        self.matches_done = 0
+        self.matches_in_flight = 0
+        self.deals = 0
+        self._attempts = dict.fromkeys(_ENDINGS, 0)
+
+    def attempt_ended(self, ending: Ending, deals: int = 0) -> None:
+        """An attempt came back; `deals` are those of its result, if it counts."""
+        self._attempts[ending.value] += 1
+        self.deals += deals if ending.counts else 0
+
+    def collect(self) -> Iterator[Metric]:
+        yield RUNNING.number(int(self.running))
+        yield SCHEDULED.number(self.matches_scheduled)
+        yield DONE.number(self.matches_done)
+        yield IN_FLIGHT.number(self.matches_in_flight)
+        yield DEALS.number(self.deals)
+        yield ATTEMPTS.numbers(self._attempts)
+
+
+class LedgerMetrics(MetricGroup):
+    """What a process counts that writes to the ledger."""
+
+    families = (WRITES, FAILURES, ROWS, WRITE_TIME)
+
+    def __init__(self) -> None:
+        self.writes = 0
+        self.failures = 0
+        self.rows = 0
+        self._write_time = Histogram(WRITE_BOUNDS)
+
+    def wrote(self, rows: int, seconds: float) -> None:
+        """A transaction with so many rows was written."""
+        self.writes += 1
+        self.rows += rows
+        self._write_time.observe(seconds)
+
+    def collect(self) -> Iterator[Metric]:
+        yield WRITES.number(self.writes)
+        yield FAILURES.number(self.failures)
+        yield ROWS.number(self.rows)
+        yield WRITE_TIME.histograms({"": self._write_time})
+
+
+class LobbyMetrics(MetricGroup):
+    """What the gateway counts."""
+
+    families = (ATTENDING, REGISTERED, TICKETS, REFUSED)
+
+    def __init__(self) -> None:
+        self.bots_attending = 0
+        self.registrations = 0
+        self.tickets_issued = 0
+        self._refused = dict.fromkeys(_REASONS, 0)
+
+    def refused(self, reason: Reason) -> None:
+        """A call was refused."""
+        self._refused[reason.name.lower()] += 1
+
+    def collect(self) -> Iterator[Metric]:
+        yield ATTENDING.number(self.bots_attending)
+        yield REGISTERED.number(self.registrations)
+        yield TICKETS.number(self.tickets_issued)
+        yield REFUSED.numbers(self._refused)
+
+
+GROUPS: dict[Role, tuple[type[MetricGroup], ...]] = {
+    Role.GATEWAY: (BuildMetrics, LobbyMetrics, LedgerMetrics),
+    Role.MATCH_SERVICE: (BuildMetrics, MatchMetrics),
+    Role.DIRECTOR: (BuildMetrics, TournamentMetrics, LedgerMetrics),
+}
+"""Which metrics a process of each role has."""
+
+
+def make_registry(role: Role, *groups: MetricGroup) -> CollectorRegistry:
+    """The metrics of this process: `groups`, what runs, and memory, CPU and open files as `process_*`."""
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    for group in (BuildMetrics(role), *groups):
+        registry.register(group)
+    return registry
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsServer:
+    """A thread that answers Prometheus at `address` ("host:port") until it is closed."""
+
+    address: str
+    close: Callable[[], None]
+
+
+def serve_metrics(registry: CollectorRegistry, host: str, port: int = 0, reachable_host: str = "") -> MetricsServer:
+    """Serve `/metrics`; port 0: any free one. `reachable_host`: what others are told instead of `host`.
+
+    Raises SetupError when the address cannot be listened on.
+    """
+    try:
+        server, thread = start_http_server(port, host, registry)
+    except OSError as error:
+        address = format_address(host, port)
+        sentence = f"Metrics cannot be served at {address} ({error.strerror}): choose another host or port."
+        raise SetupError(sentence, address=address) from None
+    return MetricsServer(
+        format_address(reachable_host or host, server.server_port), lambda: _close(server, thread.join)
+    )
+
+
+def _close(server: WSGIServer, join: Callable[[], None]) -> None:
+    server.shutdown()
+    join()
+    server.server_close()
