@@ -23,6 +23,8 @@ from grpc_status import rpc_status
 
 _log = logging.getLogger(__name__)
 
+_Context = grpc.aio.ServicerContext[Any, Any]
+
 DOMAIN = "baohuang.arena"
 """The `domain` of every `ErrorInfo` of this platform."""
 
@@ -214,12 +216,20 @@ def shorten(text: str, limit: int) -> str:
     return kept + ellipsis if limit >= len(ellipsis.encode()) else ""
 
 
+def _ignore(reason: Reason) -> None:
+    """Count nothing."""
+
+
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
     """Ends every failed call of a grpc.aio server with a rich status, and tells nobody the text of an exception.
 
     `PlatformError` becomes the status of its reason. Whatever else is raised is a fault of the platform: it is logged
-    with an incident id, and the client gets that id and nothing more.
+    with an incident id, and the client gets that id and nothing more. `refused`, if given, is called with every
+    reason sent.
     """
+
+    def __init__(self, refused: Callable[[Reason], None] = _ignore) -> None:
+        self._refused = refused
 
     async def intercept_service(
         self,
@@ -233,46 +243,52 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         kind = f"{_shape(handler.request_streaming)}_{_shape(handler.response_streaming)}"
         behavior = getattr(handler, kind)
         guard = _guard_generator if inspect.isasyncgenfunction(behavior) else _guard_coroutine
+        end_call = _CallEnd(handler_call_details.method, self._refused)
         make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
-        return make_handler(
-            guard(behavior, handler_call_details.method), handler.request_deserializer, handler.response_serializer
-        )
+        return make_handler(guard(behavior, end_call), handler.request_deserializer, handler.response_serializer)
 
 
 def _shape(streaming: bool) -> str:
     return "stream" if streaming else "unary"
 
 
-def _guard_coroutine(behavior: Callable[..., Awaitable[Any]], method: str) -> Callable[..., Awaitable[Any]]:
-    async def guarded(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+def _guard_coroutine(behavior: Callable[..., Awaitable[Any]], end_call: _CallEnd) -> Callable[..., Awaitable[Any]]:
+    async def guarded(request: Any, context: _Context) -> Any:
         try:
             return await behavior(request, context)
         except Exception as error:
-            await _refuse(error, context, method)
+            await end_call(error, context)
 
     return guarded
 
 
-def _guard_generator(behavior: Callable[..., AsyncIterator[Any]], method: str) -> Callable[..., AsyncIterator[Any]]:
-    async def guarded(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+def _guard_generator(behavior: Callable[..., AsyncIterator[Any]], end_call: _CallEnd) -> Callable[..., Any]:
+    async def guarded(request: Any, context: _Context) -> AsyncIterator[Any]:
         try:
             async for response in behavior(request, context):
                 yield response
         except Exception as error:
-            await _refuse(error, context, method)
+            await end_call(error, context)
 
     return guarded
 
 
-async def _refuse(error: Exception, context: grpc.aio.ServicerContext[Any, Any], method: str) -> NoReturn:
-    if isinstance(error, grpc.aio.AbortError):  # the handler has ended the call itself
-        raise error
-    if isinstance(error, PlatformError) and not isinstance(error, SetupError):
-        refusal: PlatformError = error
-        _log.info("refused", extra={"method": method, "reason": refusal.reason.wire_name})
-    else:
-        incident = uuid.uuid4().hex[:12]
-        _log.error("incident %s", incident, exc_info=error, extra={"method": method, "incident": incident})
-        sentence = f"The platform failed in {method}; its log tells more under the incident {incident}."
-        refusal = PlatformError(Reason.INTERNAL, sentence, incident=incident)
-    await context.abort_with_status(rpc_status.to_status(status_of(refusal)))
+class _CallEnd(NamedTuple):
+    """Ends a call of one method with the status of an error."""
+
+    method: str
+    refused: Callable[[Reason], None]
+
+    async def __call__(self, error: Exception, context: _Context) -> NoReturn:
+        if isinstance(error, grpc.aio.AbortError):  # the handler has ended the call itself
+            raise error
+        if isinstance(error, PlatformError) and not isinstance(error, SetupError):
+            refusal: PlatformError = error
+            _log.info("refused", extra={"method": self.method, "reason": refusal.reason.wire_name})
+        else:
+            incident = uuid.uuid4().hex[:12]
+            _log.error("incident %s", incident, exc_info=error, extra={"method": self.method, "incident": incident})
+            sentence = f"The platform failed in {self.method}; its log tells more under the incident {incident}."
+            refusal = PlatformError(Reason.INTERNAL, sentence, incident=incident)
+        self.refused(refusal.reason)
+        await context.abort_with_status(rpc_status.to_status(status_of(refusal)))

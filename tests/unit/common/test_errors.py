@@ -126,8 +126,8 @@ HANDLERS: dict[str, Any] = {
 
 
 @asynccontextmanager
-async def _channel() -> AsyncIterator[Any]:
-    server = grpc.aio.server(interceptors=[ErrorInterceptor()])
+async def _channel(refused: Callable[[Reason], None] | None = None) -> AsyncIterator[Any]:
+    server = grpc.aio.server(interceptors=[ErrorInterceptor(refused) if refused else ErrorInterceptor()])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("test.Service", HANDLERS),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
@@ -180,6 +180,15 @@ async def test_a_fault_shows_the_client_nothing_but_an_incident(name: str, caplo
     logged = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert [record.getMessage() for record in logged] == [f"incident {info.metadata['incident']}"]
     assert SECRET in caplog.text, "the log tells what happened"
+
+
+async def test_every_reason_that_is_sent_can_be_counted() -> None:
+    refused: list[Reason] = []
+    async with _channel(refused.append) as channel:
+        for name in ("refusal", "fault", "abort"):
+            with pytest.raises(grpc.aio.AioRpcError):
+                await channel.unary_unary(f"/test.Service/{name}")(b"x")
+    assert refused == [Reason.BOT_UNKNOWN, Reason.INTERNAL]
 
 
 async def test_a_huge_message_is_cut_instead_of_lost() -> None:
