@@ -6,8 +6,8 @@ A ticket is base64url without padding of
     | bot_id | bot_name | match_service | MAC (32)
 
 numbers big-endian, texts as two bytes of length and UTF-8. The MAC is HMAC-SHA256 over a fixed prefix and everything
-before it, with a key that the parts of one platform share. A ticket is no secret of long standing, but whoever has it is
-the bot until it ends: it must not be logged.
+before it, with a key that the parts of one platform share. A ticket is no secret of long standing, but whoever has it
+is the bot until it ends: it must not be logged.
 """
 
 from __future__ import annotations

@@ -1,0 +1,66 @@
+"""Reading and writing the table of bots, within a transaction of the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, insert, select, update
+
+from services.common.errors import PlatformError, Reason
+from services.ledger.schema import bots
+from services.ledger.values import Bot, Page
+
+_COLUMNS = (bots.c.bot_id, bots.c.name, bots.c.owner, bots.c.version, bots.c.created_at, bots.c.revoked_at)
+
+
+def create(connection: Connection, bot: Bot, token_hash: bytes) -> None:
+    if connection.execute(select(bots.c.name).where(bots.c.name == bot.name)).first():
+        raise PlatformError(Reason.NAME_TAKEN, f"There is a bot named {bot.name!r} already.", name=bot.name)
+    connection.execute(
+        insert(bots).values(
+            bot_id=bot.bot_id,
+            name=bot.name,
+            owner=bot.owner,
+            version=bot.version,
+            created_at=bot.created_at,
+            revoked_at=bot.revoked_at,
+            token_hash=token_hash,
+        )
+    )
+
+
+def set_token(connection: Connection, bot_id: str, token_hash: bytes | None, revoked_at: datetime | None) -> None:
+    changed = connection.execute(
+        update(bots).where(bots.c.bot_id == bot_id).values(token_hash=token_hash, revoked_at=revoked_at)
+    )
+    if not changed.rowcount:
+        raise PlatformError(Reason.BOT_UNKNOWN, f"There is no bot with the id {bot_id!r}.", bot_id=bot_id)
+
+
+def with_token(connection: Connection, token_hash: bytes) -> Bot | None:
+    return _first(connection, select(*_COLUMNS).where(bots.c.token_hash == token_hash))
+
+
+def with_id(connection: Connection, bot_id: str) -> Bot | None:
+    return _first(connection, select(*_COLUMNS).where(bots.c.bot_id == bot_id))
+
+
+def with_names(connection: Connection, names: Collection[str]) -> list[Bot]:
+    return [_bot(row) for row in connection.execute(select(*_COLUMNS).where(bots.c.name.in_(names)))]
+
+
+def page(connection: Connection, after: str, limit: int) -> Page[Bot]:
+    statement = select(*_COLUMNS).where(bots.c.name > after).order_by(bots.c.name).limit(limit + 1)
+    rows = [_bot(row) for row in connection.execute(statement)]
+    return Page(tuple(rows[:limit]), rows[limit - 1].name if len(rows) > limit else "")
+
+
+def _first(connection: Connection, statement: Select[Any]) -> Bot | None:
+    row = connection.execute(statement).first()
+    return None if row is None else _bot(row)
+
+
+def _bot(row: Any) -> Bot:
+    return Bot(row.bot_id, row.name, row.owner, row.version, row.created_at, row.revoked_at)

@@ -1,0 +1,310 @@
+"""The ledger: what must survive, and the only place where it is kept.
+
+Every method is synchronous, thread-safe and one transaction; coroutines call it through `asyncio.to_thread`. What a
+method reports as written is on the disk; what raises has changed nothing and may be tried again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+from pathlib import Path
+from types import TracebackType
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from services.common.clock import Clock, SystemClock
+from services.common.errors import PlatformError, Reason
+from services.common.matches import MatchOutcome
+from services.common.metrics import LedgerMetrics
+from services.ledger import bots, reading, recording, sqlite, tournaments, upgrade
+from services.ledger.lock import LedgerLock
+from services.ledger.ranges import Ranges
+from services.ledger.values import (
+    Attempt,
+    Bot,
+    Page,
+    Recorded,
+    Result,
+    Totals,
+    Tournament,
+    TournamentState,
+)
+
+WAIT = timedelta(seconds=5)
+"""How long a write waits for another process before it fails."""
+
+_PAGE = 500  # results read at once: a reader holds no transaction longer than that
+
+
+_FAILURES = frozenset({Reason.LEDGER_LOCKED, Reason.LEDGER_UNWRITABLE})
+"""What counts as a failure of the ledger; what else is raised is an answer."""
+
+
+@dataclass(slots=True)
+class _Write:
+    """A transaction that writes, and how many rows for the metrics."""
+
+    connection: Connection
+    rows: int = 1
+
+
+class Access(Enum):
+    """What a process is to the ledger."""
+
+    PLATFORM = "platform"
+    """The one that has it: takes the lock, makes and upgrades the file, reads and writes."""
+    MEMBER = "member"
+    """Another process of the same platform, for example a director: reads and writes under the platform's lock."""
+    READER = "reader"
+    """Reads only; the platform may be running or not."""
+
+
+class Ledger:
+    """An open ledger; `open` makes one."""
+
+    def __init__(
+        self, engine: Engine, name: str, lock: LedgerLock | None, clock: Clock, metrics: LedgerMetrics
+    ) -> None:
+        self._engine = engine
+        self._name = name
+        self._lock = lock
+        self._clock = clock
+        self._metrics = metrics
+        self._writing = threading.Lock()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        access: Access = Access.PLATFORM,
+        clock: Clock | None = None,
+        metrics: LedgerMetrics | None = None,
+        wait: timedelta = WAIT,
+    ) -> Ledger:
+        """Opens the ledger at a path; the platform makes it if there is none, and upgrades it if it is older.
+
+        Raises PlatformError: LEDGER_LOCKED if another platform has it, LEDGER_VERSION if it is newer or no ledger at
+        all, LEDGER_UNWRITABLE if the place is missing or cannot be written.
+        """
+        clock = clock or SystemClock()
+        path = Path(path).absolute()
+        _verify_place(path, access)
+        engine = sqlite.make_engine(path, wait=wait, read_only=access is Access.READER)
+        lock = None
+        try:
+            if access is Access.PLATFORM:
+                lock = LedgerLock.acquire(path, clock.now())
+                sqlite.prepare_file(path, wait)
+                upgrade.upgrade(engine, path)
+            else:
+                sqlite.verify_ledger(path, wait)
+                upgrade.verify_current(engine, path)
+        except BaseException as error:
+            engine.dispose()
+            if lock is not None:
+                lock.release()
+            if isinstance(error, DBAPIError | sqlite3.Error | OSError):
+                raise sqlite.error_from(error, str(path)) or error from error
+            raise
+        return cls(engine, path.name, lock, clock, metrics or LedgerMetrics())
+
+    def close(self) -> None:
+        """Gives everything back; a ledger may be closed twice."""
+        self._engine.dispose()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------------------------- results
+
+    def record(self, outcomes: Sequence[MatchOutcome]) -> Recorded:
+        """Writes outcomes, all or none, and none twice: the first that counts is the result of its match for ever.
+
+        Raises PlatformError TOURNAMENT_UNKNOWN if one is of a tournament that is not there.
+        """
+        with self._write() as write:
+            recorded = recording.record(write.connection, outcomes)
+            write.rows = recorded.attempts
+        return recorded
+
+    def done_numbers(self, tournament: str) -> Ranges:
+        """The numbers of the matches that have a result."""
+        with self._read() as connection:
+            return Ranges(reading.done_numbers(connection, tournaments.id_of(connection, tournament)))
+
+    def results(self, tournament: str, *, after: int = -1) -> Iterator[Result]:
+        """The results in the order of their numbers, beyond the number `after`, read in parts as they are asked for.
+
+        What is recorded meanwhile appears if its number is still to come. No transaction is open between two parts, so
+        a slow reader hinders nobody.
+        """
+        while part := self.results_page(tournament, after=after, limit=_PAGE):
+            yield from part
+            after = part[-1].number
+
+    def results_page(self, tournament: str, *, after: int = -1, limit: int = 100) -> list[Result]:
+        """At most `limit` results in the order of their numbers, from the one after `after` on."""
+        with self._read() as connection:
+            return reading.results_after(connection, tournaments.id_of(connection, tournament), after, limit)
+
+    def attempts(self, tournament: str, number: int) -> list[Attempt]:
+        """Every recorded attempt at one match, in the order of starting."""
+        with self._read() as connection:
+            return reading.attempts_at(connection, tournaments.id_of(connection, tournament), number)
+
+    def totals(self, tournament: str) -> Totals:
+        """How far the tournament is; costs the same however long it is."""
+        with self._read() as connection:
+            return reading.totals_of(connection, tournaments.id_of(connection, tournament))
+
+    def recount(self, tournament: str) -> Totals:
+        """The same as `totals`, counted anew from all rows: to check them."""
+        with self._read() as connection:
+            return reading.recount(connection, tournaments.id_of(connection, tournament))
+
+    # --------------------------------------------------------------------------------------------------- tournaments
+
+    def create_tournament(
+        self,
+        name: str,
+        spec_yaml: str,
+        secret: bytes,
+        *,
+        state: TournamentState = TournamentState.OPEN,
+        message: str = "",
+    ) -> Tournament:
+        """Stores a tournament. Raises PlatformError TOURNAMENT_EXISTS."""
+        now = self._clock.now()
+        tournament = Tournament(name, spec_yaml, secret, state, message, created_at=now, updated_at=now)
+        with self._write() as write:
+            tournaments.create(write.connection, tournament)
+        return tournament
+
+    def tournament(self, name: str) -> Tournament:
+        """One tournament. Raises PlatformError TOURNAMENT_UNKNOWN."""
+        with self._read() as connection:
+            return tournaments.named(connection, name)
+
+    def tournaments(self, *, after: str = "", limit: int = 100) -> Page[Tournament]:
+        """Tournaments, the newest first; `after` is that of the page before."""
+        with self._read() as connection:
+            return tournaments.page(connection, after, limit)
+
+    def tournaments_in(self, states: Collection[TournamentState]) -> list[Tournament]:
+        """All tournaments in one of the states, the oldest first: what a platform that starts has to go on with."""
+        with self._read() as connection:
+            return tournaments.in_states(connection, states)
+
+    def transition(
+        self, name: str, allowed: Collection[TournamentState], state: TournamentState, message: str = ""
+    ) -> Tournament:
+        """Brings a tournament from one of the `allowed` states to another; of two that try at once, one succeeds.
+
+        Raises PlatformError STATE_CONFLICT, naming the state it is in and those allowed, or TOURNAMENT_UNKNOWN.
+        """
+        with self._write() as write:
+            return tournaments.transition(
+                write.connection, name, allowed, state, message=message, now=self._clock.now()
+            )
+
+    # ---------------------------------------------------------------------------------------------------------- bots
+
+    def create_bot(self, bot_id: str, name: str, *, owner: str, version: str, token_hash: bytes) -> Bot:
+        """Stores a bot. Raises PlatformError NAME_TAKEN."""
+        bot = Bot(bot_id, name, owner, version, created_at=self._clock.now())
+        with self._write() as write:
+            bots.create(write.connection, bot, token_hash)
+        return bot
+
+    def rotate_token(self, bot_id: str, token_hash: bytes) -> None:
+        """Gives a bot another token; the old one is no more. Raises PlatformError BOT_UNKNOWN."""
+        with self._write() as write:
+            bots.set_token(write.connection, bot_id, token_hash, revoked_at=None)
+
+    def revoke_token(self, bot_id: str) -> None:
+        """Takes a bot's token away. Raises PlatformError BOT_UNKNOWN."""
+        with self._write() as write:
+            bots.set_token(write.connection, bot_id, None, revoked_at=self._clock.now())
+
+    def bot_with_token(self, token_hash: bytes) -> Bot | None:
+        """Whose token has this hash, if anybody's."""
+        with self._read() as connection:
+            return bots.with_token(connection, token_hash)
+
+    def bot(self, bot_id: str) -> Bot | None:
+        """The bot with an id, if there is one."""
+        with self._read() as connection:
+            return bots.with_id(connection, bot_id)
+
+    def bots_named(self, names: Collection[str]) -> dict[str, Bot]:
+        """Those of the names that are bots."""
+        with self._read() as connection:
+            return {bot.name: bot for bot in bots.with_names(connection, names)}
+
+    def bots(self, *, after: str = "", limit: int = 100) -> Page[Bot]:
+        """Bots in the order of their names; `after` is that of the page before."""
+        with self._read() as connection:
+            return bots.page(connection, after, limit)
+
+    # -------------------------------------------------------------------------------------------------- transactions
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        """A transaction that sees the ledger at one moment."""
+        with self._plain_errors(), self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[_Write]:
+        """A transaction that may write; the only one at a time."""
+        start = self._clock.monotonic()
+        try:
+            with self._plain_errors(), self._writing, self._engine.connect() as plain:
+                write = _Write(plain.execution_options(**{sqlite.WRITES: True}))
+                with write.connection.begin():
+                    yield write
+        except PlatformError as error:
+            if error.reason in _FAILURES:
+                self._metrics.failures += 1
+            raise
+        self._metrics.wrote(write.rows, self._clock.monotonic() - start)
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        """Errors of the database as what they mean; the file's name alone, since a message may reach a client."""
+        try:
+            yield
+        except DBAPIError as error:
+            raise sqlite.error_from(error, self._name) or error from error
+
+
+def _verify_place(path: Path, access: Access) -> None:
+    """Whether something can be opened there at all; what SQLite would say is "unable to open database file"."""
+    if not path.parent.is_dir():
+        what, advice = f"there is no directory {path.parent}", "make it, or name another place"
+    elif access is not Access.PLATFORM and not path.exists():
+        what, advice = "there is no such file", "name a ledger"
+    else:
+        return
+    raise PlatformError(
+        Reason.LEDGER_UNWRITABLE,
+        f"The ledger {path} cannot be opened: {what}; {advice}.",
+        ledger=str(path),
+        detail=what,
+    )

@@ -1,0 +1,1 @@
+"""The steps, each from one revision to the next."""

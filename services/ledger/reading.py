@@ -1,0 +1,144 @@
+"""Reading what was played: results in the order of the schedule, attempts, and sums."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from services.common.matches import DealScore, SeatFaults
+from services.ledger.schema import attempts, deals, faults, results, totals
+from services.ledger.values import Attempt, Result, Totals
+
+_NONE = SeatFaults()
+_TOTALS = [column for column in totals.columns if not column.primary_key]
+
+
+def results_after(connection: Connection, tournament_id: int, after: int, limit: int) -> list[Result]:
+    """The next results by number, at most `limit`."""
+    rows = connection.execute(
+        select(results.c.number, attempts)
+        .join_from(results, attempts, results.c.attempt == attempts.c.attempt)
+        .where(results.c.tournament_id == tournament_id, results.c.number > after)
+        .order_by(results.c.number)
+        .limit(limit)
+    ).all()
+    if not rows:
+        return []
+    span = (rows[0].number, rows[-1].number)
+    scores = _scores(connection, tournament_id, span)
+    blunders = _faults(connection, tournament_id, span)
+    return [_result(row, scores[row.number], blunders[row.number]) for row in rows]
+
+
+def done_numbers(connection: Connection, tournament_id: int) -> Iterator[int]:
+    """The numbers of the matches that have results, ascending."""
+    statement = select(results.c.number).where(results.c.tournament_id == tournament_id).order_by(results.c.number)
+    return iter(connection.execute(statement).scalars())
+
+
+def attempts_at(connection: Connection, tournament_id: int, number: int) -> list[Attempt]:
+    """What was tried for one match, in the order of starting."""
+    rows = connection.execute(
+        select(attempts)
+        .where(attempts.c.tournament_id == tournament_id, attempts.c.number == number)
+        .order_by(attempts.c.started_at, attempts.c.attempt)
+    )
+    return [
+        Attempt(
+            number=row.number,
+            attempt=row.attempt,
+            ending=row.ending,
+            blamed=row.blamed,
+            message=row.message,
+            started_at=row.started_at,
+            ended_at=row.ended_at,
+            match_service=row.match_service,
+        )
+        for row in rows
+    ]
+
+
+def totals_of(connection: Connection, tournament_id: int) -> Totals:
+    """The sums that are kept."""
+    row = connection.execute(select(*_TOTALS).where(totals.c.tournament_id == tournament_id)).one()
+    return Totals(**row._mapping)
+
+
+def recount(connection: Connection, tournament_id: int) -> Totals:
+    """The same sums from the rows themselves."""
+    played = results.join(attempts, results.c.attempt == attempts.c.attempt)
+    mine = results.c.tournament_id == tournament_id
+    matches, decisions = connection.execute(
+        select(func.count(), func.coalesce(func.sum(attempts.c.decisions), 0)).select_from(played).where(mine)
+    ).one()
+    blamed = ("timeouts", "illegal_answers", "disconnects")
+    sums = connection.execute(
+        select(
+            *(func.coalesce(func.sum(faults.c[name]), 0) for name in blamed),
+            func.count().filter(faults.c.taken_over),
+        )
+        .select_from(results.join(faults, results.c.attempt == faults.c.attempt))
+        .where(mine)
+    ).one()
+    return Totals(
+        matches=matches,
+        deals=connection.execute(select(func.count()).where(deals.c.tournament_id == tournament_id)).scalar_one(),
+        decisions=decisions,
+        timeouts=sums[0],
+        illegal_answers=sums[1],
+        disconnects=sums[2],
+        takeovers=sums[3],
+        attempts=connection.execute(select(func.count()).where(attempts.c.tournament_id == tournament_id)).scalar_one(),
+    )
+
+
+def _scores(connection: Connection, tournament_id: int, span: tuple[int, int]) -> defaultdict[int, list[DealScore]]:
+    found: defaultdict[int, list[DealScore]] = defaultdict(list)
+    columns = [column for column in deals.columns if column is not deals.c.tournament_id]
+    rows = connection.execute(
+        select(*columns)
+        .where(deals.c.tournament_id == tournament_id, deals.c.number.between(*span))
+        .order_by(deals.c.number, deals.c.deal)
+    )
+    for number, deal, p0, p1, p2, p3, p4, places, emperor, guard, solo, voided in rows:
+        found[number].append(DealScore(deal, (p0, p1, p2, p3, p4), places, emperor, guard, solo, voided))
+    return found
+
+
+def _faults(
+    connection: Connection, tournament_id: int, span: tuple[int, int]
+) -> defaultdict[int, dict[int, SeatFaults]]:
+    found: defaultdict[int, dict[int, SeatFaults]] = defaultdict(dict)
+    rows = connection.execute(
+        select(results.c.number, faults)
+        .join_from(results, faults, results.c.attempt == faults.c.attempt)
+        .where(results.c.tournament_id == tournament_id, results.c.number.between(*span))
+    )
+    for row in rows:
+        found[row.number][row.seat] = SeatFaults(row.timeouts, row.illegal_answers, row.disconnects, row.taken_over)
+    return found
+
+
+def _result(row: Row[Any], scores: list[DealScore], blunders: dict[int, SeatFaults]) -> Result:
+    none = _NONE
+    return Result(
+        number=row.number,
+        attempt=row.attempt,
+        ending=row.ending,
+        blamed=row.blamed,
+        deals=tuple(scores),
+        faults=(
+            blunders.get(0, none),
+            blunders.get(1, none),
+            blunders.get(2, none),
+            blunders.get(3, none),
+            blunders.get(4, none),
+        ),
+        decisions=row.decisions,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        match_service=row.match_service,
+    )

@@ -1,0 +1,200 @@
+"""The tables of the ledger as this version reads and writes them; `migrations` brings a ledger to this form.
+
+    bots
+    tournaments ──< attempts ──< faults        what was played, whatever came of it
+        │   └─ totals   └─ results ──< deals   what counts: one row per scheduled match, written once
+
+Everything a standing shows follows from `results`, `deals` and `faults`. `totals` repeats their sums so that progress
+costs nothing; it is written in the same transaction. Nothing here is of one database: SQLite and PostgreSQL take it
+alike.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+from bots_sdk.rules.events import SoloKind
+from services.common.matches import Ending
+from services.ledger.values import TournamentState
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A point in time as microseconds since 1970 UTC: exact, in order, and the same in every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else (value - _EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else _EPOCH + value * _MICROSECOND
+
+
+class Seats(TypeDecorator[tuple[int, ...]]):
+    """Some seats in their order as digits, for example "31" for the seats 3 and 1."""
+
+    impl = String(5)
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[int, ...] | None, dialect: Dialect) -> str:
+        return "".join(map(str, value or ()))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[int, ...]:
+        return tuple(map(int, value or ""))
+
+
+class Label(TypeDecorator[StrEnum]):
+    """A value of a closed set as its label."""
+
+    impl = String(24)
+    cache_ok = True
+
+    def __init__(self, labels: type[StrEnum]) -> None:
+        super().__init__()
+        self.labels = labels
+
+    def process_bind_param(self, value: StrEnum | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:
+        return None if value is None else self.labels(value)
+
+
+class Solo(TypeDecorator[SoloKind]):
+    """How an emperor came to play alone, as a label; none when it did not."""
+
+    impl = String(8)
+    cache_ok = True
+
+    def process_bind_param(self, value: SoloKind | None, dialect: Dialect) -> str | None:
+        return None if value is None else value.name.lower()
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> SoloKind | None:
+        return None if value is None else SoloKind[value.upper()]
+
+
+metadata = MetaData(
+    naming_convention={  # migrations change constraints by name, so each must have one
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+    }
+)
+
+bots = Table(
+    "bots",
+    metadata,
+    Column("bot_id", String(40), primary_key=True),
+    Column("name", String(40), nullable=False, unique=True),
+    Column("owner", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("token_hash", LargeBinary(32), unique=True),  # none: no token, every attempt to come in is refused
+    Column("created_at", Moment, nullable=False),
+    Column("revoked_at", Moment),
+)
+
+tournaments = Table(
+    "tournaments",
+    metadata,
+    Column("id", Integer, primary_key=True),  # never shown: rows of results name the tournament by it, being short
+    Column("name", Text, nullable=False, unique=True),
+    Column("spec_yaml", Text, nullable=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("state", Label(TournamentState), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
+
+totals = Table(
+    "totals",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("matches", BigInteger, nullable=False),
+    Column("deals", BigInteger, nullable=False),
+    Column("decisions", BigInteger, nullable=False),
+    Column("timeouts", BigInteger, nullable=False),
+    Column("illegal_answers", BigInteger, nullable=False),
+    Column("disconnects", BigInteger, nullable=False),
+    Column("takeovers", BigInteger, nullable=False),
+    Column("attempts", BigInteger, nullable=False),
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("attempt", String(64), primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("match_service", Text, nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Column("ended_at", Moment, nullable=False),
+    Column("ending", Label(Ending), nullable=False),
+    Column("blamed", Seats, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("decisions", Integer, nullable=False),
+    Index("ix_attempts_tournament_id", "tournament_id", "number"),
+    sqlite_with_rowid=False,
+)
+
+faults = Table(
+    "faults",
+    metadata,
+    Column("attempt", ForeignKey("attempts.attempt"), primary_key=True),
+    Column("seat", SmallInteger, primary_key=True, autoincrement=False),
+    Column("timeouts", Integer, nullable=False),
+    Column("illegal_answers", Integer, nullable=False),
+    Column("disconnects", Integer, nullable=False),
+    Column("taken_over", Boolean, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""A seat without faults has no row."""
+
+results = Table(
+    "results",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("attempt", ForeignKey("attempts.attempt"), nullable=False, unique=True),
+    sqlite_with_rowid=False,
+)
+
+deals = Table(
+    "deals",
+    metadata,
+    Column("tournament_id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("deal", Integer, primary_key=True, autoincrement=False),
+    *(Column(f"points_{seat}", Integer, nullable=False) for seat in range(5)),
+    Column("places", Seats, nullable=False),
+    Column("emperor", SmallInteger, nullable=False),
+    Column("guard", SmallInteger),
+    Column("solo", Solo),
+    Column("voided", Integer, nullable=False),
+    ForeignKeyConstraint(["tournament_id", "number"], ["results.tournament_id", "results.number"]),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,140 @@
+"""SQLite as the ledger's database: how it is opened, what its errors mean, and how a copy is made of it.
+
+The only file of the ledger that knows SQLite; PostgreSQL will be a second one beside it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from services.common.errors import PlatformError, Reason
+
+APPLICATION_ID = 0x4248_4C47  # "BHLG": tells a ledger from any other SQLite file
+
+WRITES = "ledger_writes"
+"""The execution option of a connection whose transactions write."""
+
+_HEADER = b"SQLite format 3\x00"
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_UNWRITABLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+
+
+def make_engine(path: Path, *, wait: timedelta, read_only: bool) -> Engine:
+    """Connections to the file, made when needed; a writer waits at most `wait` for another one."""
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": wait.total_seconds()},
+        max_overflow=-1,  # as many as there are threads that ask; waiting for one another is SQLite's business
+    )
+
+    def prepare(connection: Any, _: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None  # the driver begins no transactions by itself: `begin` does
+        connection.execute("PRAGMA foreign_keys = ON")
+        # An operator may pull the plug: what was reported as written must be there afterwards. Batches make it cheap.
+        connection.execute("PRAGMA synchronous = FULL")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+
+    def begin(connection: Connection) -> None:
+        # A transaction that reads first and writes later would fail when another writer came between.
+        writes = connection.get_execution_options().get(WRITES, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", begin)
+    return engine
+
+
+def prepare_file(path: Path, wait: timedelta) -> None:
+    """Makes the file an empty ledger if there is none, and puts it into WAL mode, in which readers wait for nobody.
+
+    Raises PlatformError LEDGER_VERSION if there is a file that is no ledger, and sqlite3.Error and OSError.
+    """
+    verify_ledger(path, wait)
+    path.touch(mode=0o600)  # before SQLite makes it for all to read: the secrets of tournaments are in it
+    with closing(sqlite3.connect(path, timeout=wait.total_seconds(), isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def verify_ledger(path: Path, wait: timedelta) -> None:
+    """Raises PlatformError LEDGER_VERSION if what is at the path is no ledger; nothing at all is fine."""
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        return
+    if not path.is_file():
+        raise _no_ledger(path, "it is no file")
+    with path.open("rb") as file:
+        if file.read(len(_HEADER)) != _HEADER:
+            raise _no_ledger(path, "it is no SQLite file")
+    with closing(sqlite3.connect(path, timeout=wait.total_seconds(), isolation_level=None)) as connection:
+        (mark,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if mark != APPLICATION_ID and tables:
+        raise _no_ledger(path, "it is a SQLite file of another program")
+
+
+def suspend_references(connection: Connection) -> None:
+    """Lets rows refer to nothing for a while; call it outside a transaction, where alone it has an effect.
+
+    A table that is changed is made anew and the old one dropped, which would take the rows that refer to it.
+    """
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    driver.execute("PRAGMA foreign_keys = OFF")
+
+
+def verify_references(connection: Connection) -> None:
+    """Raises RuntimeError if a row refers to nothing."""
+    if (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
+        raise RuntimeError(f"a row refers to nothing: {tuple(broken)}")
+
+
+def copy_file(path: Path, copy: Path) -> None:
+    """Copies the whole database, what is still in its WAL file included; the copy appears when it is complete.
+
+    Raises sqlite3.Error and OSError.
+    """
+    partial = copy.with_name(copy.name + ".partial")
+    partial.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as target:
+            source.backup(target)
+        partial.rename(copy)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def error_from(error: DBAPIError | sqlite3.Error | OSError, ledger: str) -> PlatformError | None:
+    """What an error means for whoever asked, or None if it is a mistake of ours; `ledger` names the ledger to them."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, OSError):
+        return _unwritable(ledger, cause.strerror or str(cause))
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF  # the extended code says more, but nothing to act upon
+    if code in _LOCKED:
+        message = f"The ledger {ledger} is being written by another process and did not get free in time."
+        return PlatformError(Reason.LEDGER_LOCKED, message, ledger=ledger, detail=str(cause))
+    if code in _DAMAGED:
+        message = f"The ledger {ledger} is damaged ({cause}): put a copy in its place."
+        return PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=ledger, detail=str(cause))
+    if code in _UNWRITABLE:
+        return _unwritable(ledger, str(cause))
+    return None
+
+
+def _unwritable(ledger: str, detail: str) -> PlatformError:
+    message = f"The ledger {ledger} cannot be written: {detail}."
+    return PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=ledger, detail=detail)
+
+
+def _no_ledger(path: Path, detail: str) -> PlatformError:
+    message = f"{path} is not a ledger: {detail}. Name a ledger, or a path where there is nothing yet."
+    return PlatformError(Reason.LEDGER_VERSION, message, ledger=str(path), detail=detail)

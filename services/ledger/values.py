@@ -1,0 +1,134 @@
+"""What the ledger takes and gives: plain values, without anything of a database in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
+
+T = TypeVar("T")
+
+
+class TournamentState(StrEnum):
+    """Where a tournament stands; the names are those of `baohuang.tournament.v1.State`."""
+
+    OPEN = "open"
+    RUNNING = "running"
+    DRAINING = "draining"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the tournament stays there for good."""
+        return self in (TournamentState.FINISHED, TournamentState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """One tournament. All its deals come from `secret`, which must not be shown before it is over."""
+
+    name: str
+    spec_yaml: str
+    secret: bytes = field(repr=False)
+    state: TournamentState
+    message: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """One registered bot; `revoked_at` is set while it has no token."""
+
+    bot_id: str
+    name: str
+    owner: str
+    version: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """A part of a list. `after` asks for the next part; empty on the last."""
+
+    items: tuple[T, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The one result of a scheduled match: the outcome of the first attempt that counted. It never changes."""
+
+    number: int
+    attempt: str
+    ending: Ending
+    blamed: tuple[int, ...]
+    deals: tuple[DealScore, ...]
+    faults: tuple[SeatFaults, SeatFaults, SeatFaults, SeatFaults, SeatFaults]
+    decisions: int
+    started_at: datetime
+    ended_at: datetime
+    match_service: str
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The points of the whole match, by seat."""
+        return tuple(sum(points) for points in zip(*(deal.points for deal in self.deals), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a scheduled match, whether it counted or not."""
+
+    number: int
+    attempt: str
+    ending: Ending
+    blamed: tuple[int, ...]
+    message: str
+    started_at: datetime
+    ended_at: datetime
+    match_service: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What `Ledger.record` made of its outcomes; each is in exactly one of the three.
+
+    `new` became results, `void` are attempts that do not count, and `duplicates` changed no result: the match had one,
+    or the very attempt was recorded before. `attempts` is the number of attempts that were not recorded before.
+    """
+
+    new: tuple[MatchOutcome, ...]
+    void: tuple[MatchOutcome, ...]
+    duplicates: tuple[MatchOutcome, ...]
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How far a tournament is. All but `attempts` count what is in results."""
+
+    matches: int = 0
+    deals: int = 0
+    decisions: int = 0
+    timeouts: int = 0
+    illegal_answers: int = 0
+    disconnects: int = 0
+    takeovers: int = 0
+    attempts: int = 0
+
+    @property
+    def attempts_void(self) -> int:
+        """Attempts that made no result."""
+        return self.attempts - self.matches
+
+    @property
+    def faults(self) -> int:
+        """Faults of bots as `SeatFaults.total` counts them."""
+        return self.timeouts + self.illegal_answers + self.takeovers
