@@ -1,0 +1,86 @@
+"""Serves an ASGI application inside a running event loop, beside everything else that lives there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.applications import Starlette
+
+from services.common.errors import SetupError
+from services.common.targets import format_address
+
+GRACE_SECONDS = 2
+"""How long requests may go on when the server is closed."""
+
+BACKLOG = 128
+
+
+class WebServer:
+    """A running server; `address` is where it listens ("host:port")."""
+
+    def __init__(self, address: str, server: uvicorn.Server, task: asyncio.Task[None]) -> None:
+        self.address = address
+        self._server = server
+        self._task = task
+
+    async def close(self) -> None:
+        """Stop listening, let running requests end for a moment, return when all is closed."""
+        self._server.should_exit = True
+        await self._task
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ctrl-C belongs to whoever runs the loop."""
+        yield
+
+
+async def serve_web(app: Starlette, host: str, port: int = 0) -> WebServer:
+    """Serve `app` in the running loop; port 0: any free one.
+
+    Raises SetupError when the address cannot be listened on.
+    """
+    listening = _listen(host, port)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listening]), name="web server")
+    while not server.started:
+        if task.done():
+            listening.close()
+            await task
+            raise SetupError("The web server ended before it had begun.")
+        await asyncio.sleep(0)
+    return WebServer(format_address(host, listening.getsockname()[1]), server, task)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    address = format_address(host, port)
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise SetupError(f"The host {host} cannot be found ({error.strerror}): choose another.", host=host) from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        # At once, so that a taken port is known here and not in a task.
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        sentence = f"The page cannot be served at {address} ({error.strerror}): choose another host or http_port."
+        raise SetupError(sentence, address=address) from None
+    listening.setblocking(False)
+    return listening

@@ -1,0 +1,79 @@
+"""What the pages show, and the port through which the composition root supplies it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from services.common.targets import Target
+from services.ledger.values import TournamentState
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentCard:
+    """One tournament on the page. `message` says why it stands where it does; `missing_bots` are those it waits for."""
+
+    name: str
+    state: TournamentState
+    created_at: datetime
+    matches: int
+    matches_done: int
+    matches_running: int
+    deals_done: int
+    attempts_void: int
+    faults: int
+    message: str = ""
+    missing_bots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BotCard:
+    """One bot on the page."""
+
+    name: str
+    owner: str
+    version: str
+    attending: bool
+
+
+class StandingLine(Protocol):
+    """One line of a table of standings, best first; `services.tournament.standings.values.Standing` is one."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def points_per_deal(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def matches(self) -> int: ...
+    @property
+    def deals(self) -> int: ...
+    @property
+    def faults(self) -> int: ...
+
+
+class Watchable(Protocol):
+    """The platform as a watcher sees it. Every call may raise `PlatformError`."""
+
+    async def tournaments(self) -> Sequence[TournamentCard]:
+        """The tournaments to show, the newest first."""
+        ...
+
+    async def standings(self, tournament: str) -> Sequence[StandingLine]:
+        """The table of one tournament, best first; empty before the first result."""
+        ...
+
+    async def bots(self) -> Sequence[BotCard]:
+        """The bots to show."""
+        ...
+
+    async def targets(self) -> Sequence[Target]:
+        """Every process that serves `/metrics`, this one included."""
+        ...
