@@ -1,0 +1,283 @@
+"""The director of one tournament, as a plain asyncio object: no Ray, no gRPC, no database in sight."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from services.common.clock import Clock
+from services.common.matches import MatchOrder, MatchOutcome
+from services.common.metrics import TournamentMetrics
+from services.ledger.values import TournamentState
+from services.tournament.director.dispatch import Dispatch, void_outcome
+from services.tournament.director.lane import Lane
+from services.tournament.director.limits import Limits
+from services.tournament.director.ports import Fixtures, LedgerPort, MatchServiceLost, MatchServicePort
+from services.tournament.director.status import Board, DirectorStatus
+from services.tournament.director.strikes import Strikes
+from services.tournament.director.writer import Writer
+
+_log = logging.getLogger(__name__)
+
+GOODBYE = 3.0
+"""Seconds that the last words to match services may take."""
+
+STOPPING = "The platform is stopping; the tournament goes on by itself when it is started again."
+
+
+class Director:
+    """Plays what is scheduled and not done, each match until it has exactly one result.
+
+    Whatever is not in the ledger is played again, so it may be killed at any time; a new one begins by withdrawing what
+    the old one handed out. `run` does the work, once; the verbs only change what it aims at and return at once.
+    """
+
+    def __init__(  # noqa: PLR0913 - its whole surroundings, given once
+        self,
+        tournament: str,
+        fixtures: Fixtures,
+        services: Sequence[MatchServicePort],
+        ledger: LedgerPort,
+        *,
+        limits: Limits,
+        clock: Clock,
+        new_attempt: Callable[[], str],
+        metrics: TournamentMetrics | None = None,
+    ) -> None:
+        self._tournament = tournament
+        self._fixtures = fixtures
+        self._ledger = ledger
+        self._limits = limits
+        self._clock = clock
+        self._new_attempt = new_attempt
+        self._metrics = metrics or TournamentMetrics()
+        self._metrics.matches_scheduled = fixtures.matches
+        self._names = {bot.bot_id: bot.name for bot in fixtures.bots}
+        self._lanes = [Lane(port) for port in services]
+        self._dispatch = Dispatch(fixtures, (), self._lanes, limits)
+        self._writer = Writer(ledger, limits.retries(), self._go_on)
+        self._strikes = Strikes(limits)
+        self._board = Board(fixtures.matches)
+        self._aim = TournamentState.FINISHED
+        self._reason = ""
+        self._suspending = False
+        self._begun = False
+        self._advancing = False
+        self._ended = asyncio.Event()
+        self._drain_timer: asyncio.TimerHandle | None = None
+
+    # ------------------------------------------------------------------------------------------------------------ verbs
+
+    def pause(self, reason: str = "") -> None:
+        """Hand out nothing more; finish what runs, then stop. `resume` before that takes it back."""
+        self._stop(TournamentState.PAUSED, reason, self._limits.drain)
+
+    def cancel(self) -> None:
+        """Stop for good, at once."""
+        self._stop(TournamentState.CANCELLED, "", 0.0)
+
+    def suspend(self, grace: float) -> None:
+        """The platform stops: as a pause of at most `grace` seconds, but the ledger still says that it goes on."""
+        self._suspending = True
+        self._stop(TournamentState.PAUSED, STOPPING, grace)
+
+    def resume(self) -> None:
+        """Go on after a pause that has not come to its end."""
+        if self._aim is TournamentState.PAUSED and not self._ended.is_set() and not self._suspending:
+            self._aim, self._reason = TournamentState.FINISHED, ""
+            self._strikes.forgive()
+            self._arm_drain(None)
+            self._go_on()
+
+    async def status(self, known: int = 0, wait: float = 0.0) -> DirectorStatus:
+        """Where it stands; waits up to `wait` seconds while that is version `known`."""
+        return await self._board.see(known, wait)
+
+    # -------------------------------------------------------------------------------------------------------------- run
+
+    async def run(self) -> TournamentState:
+        """Play until everything has a result, or until a verb or a fault ends it earlier; the state it ended in."""
+        done = await asyncio.to_thread(lambda: list(self._ledger.done()))
+        self._dispatch = Dispatch(self._fixtures, done, self._lanes, self._limits)
+        self._begun = True
+        self._settle()
+        work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), self._ended.wait())]
+        work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
+        try:
+            over, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for task in over:
+                if error := task.exception():
+                    self._fail(error)
+        finally:
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+            self._arm_drain(None)
+        await asyncio.gather(*(self._say_goodbye(lane) for lane in self._lanes))
+        if not self._suspending:
+            await self._writer.insist(lambda: self._ledger.set_state(self._aim, self._reason))
+        self._publish(self._aim)
+        return self._aim
+
+    def _fail(self, error: BaseException) -> None:
+        """A fault of ours: the seam where it is logged and becomes a sentence."""
+        _log.error("director of %s failed", self._tournament, exc_info=error)
+        self._aim = TournamentState.PAUSED
+        self._reason = f"The director failed ({type(error).__name__}), its log tells more; resume to go on."
+
+    async def _say_goodbye(self, lane: Lane) -> None:
+        """Nobody plays on for a tournament that has stopped."""
+        try:
+            async with asyncio.timeout(GOODBYE):
+                await lane.port.withdraw(self._tournament)
+        except (MatchServiceLost, TimeoutError):
+            pass
+        lane.lose()
+
+    async def _keep_state(self) -> None:
+        """Write to the ledger where the tournament stands, whenever that changes."""
+        written: tuple[TournamentState, str] | None = None
+        status = self._board.current
+        while True:
+            current = (status.state, self._reason)
+            if current != written and not self._suspending:
+                await self._writer.insist(lambda current=current: self._ledger.set_state(*current))  # type: ignore[misc]
+                written = current
+            status = await self._board.see(status.version, self._limits.poll)
+
+    # ------------------------------------------------------------------------------------------------------------ lanes
+
+    async def _tend(self, lane: Lane) -> None:
+        """Work with one match service, beginning anew whenever it was lost."""
+        retries = self._limits.retries()
+        while True:
+            try:
+                await lane.port.withdraw(self._tournament)
+                await self._gather(lane)
+                retries.reset()
+                async with asyncio.TaskGroup() as both:
+                    both.create_task(self._submit(lane))
+                    both.create_task(self._collect(lane))
+            except* MatchServiceLost as lost:
+                _log.warning("match service %s lost: %s", lane.port.name, lost.exceptions[0])
+            for order in self._dispatch.take_lost(lane):
+                message = f"The match service {lane.port.name} was lost."
+                # A loss says nothing against the match: it is no strike.
+                self._write(order, void_outcome(order, lane.port.name, message, self._clock.now()), strike=False)
+            self._publish()
+            await asyncio.sleep(retries.next())
+
+    async def _gather(self, lane: Lane) -> None:
+        """Wait until all bots have a stream there."""
+        wait = 0.0
+        while missing := await lane.port.missing(list(self._names), wait):
+            lane.missing = frozenset(missing)
+            self._publish()
+            wait = self._limits.gather
+        lane.missing = frozenset()
+        lane.ready = True
+        self._go_on()
+
+    async def _submit(self, lane: Lane) -> None:
+        while True:
+            await lane.wake.wait()
+            await lane.port.submit(lane.take_outgoing())
+
+    async def _collect(self, lane: Lane) -> None:
+        confirmed = 0
+        while True:
+            numbered = await lane.port.collect(self._tournament, confirmed, self._limits.poll)
+            writes = []
+            for _, outcome in numbered:
+                if order := self._dispatch.take_back(lane, outcome.attempt):
+                    told = replace(outcome, match_service=outcome.match_service or lane.port.name)
+                    writes.append(self._write(order, told, strike=True))
+            if writes:  # only what is on the disk is confirmed: until then the match service keeps it
+                await asyncio.wait(writes)
+            confirmed = max([confirmed, *(number for number, _ in numbered)])
+
+    def _write(self, order: MatchOrder, outcome: MatchOutcome, *, strike: bool) -> asyncio.Future[None]:
+        """Have an outcome written, and the match closed as soon as it is."""
+
+        def close(written: asyncio.Future[None]) -> None:
+            if written.cancelled():
+                return
+            self._metrics.attempt_ended(outcome.ending, len(outcome.deals))
+            reason = self._strikes.count(order, outcome) if strike else ""
+            self._dispatch.close(order, counts=outcome.ending.counts)
+            if reason:
+                self.pause(reason)
+            self._go_on()
+
+        future = self._writer.put(outcome)
+        future.add_done_callback(close)
+        return future
+
+    # ------------------------------------------------------------------------------------------------------------ state
+
+    def _go_on(self) -> None:
+        """Something has changed: see to it in the next turn of the loop, once for all that changes in this one."""
+        if not self._advancing:
+            self._advancing = True
+            asyncio.get_running_loop().call_soon(self._advance)
+
+    def _advance(self) -> None:
+        """Hand out what may go, see whether it is over, and tell."""
+        self._advancing = False
+        if self._ended.is_set():
+            return
+        self._settle()
+        if self._aim is TournamentState.FINISHED and not self._ended.is_set() and not self._writer.stalled:
+            self._dispatch.hand_out(self._new_attempt)
+        self._publish()
+
+    def _settle(self) -> None:
+        """See whether it is over."""
+        if self._begun and self._dispatch.is_complete:
+            self._aim, self._reason, self._suspending = TournamentState.FINISHED, "", False
+            self._ended.set()
+        elif self._aim is TournamentState.PAUSED and not self._dispatch.running:
+            self._ended.set()
+
+    def _stop(self, aim: TournamentState, reason: str, grace: float) -> None:
+        if self._ended.is_set() or self._aim is TournamentState.CANCELLED:
+            return
+        self._aim, self._reason = aim, reason
+        self._arm_drain(grace)
+        self._settle()
+        self._publish()
+
+    def _arm_drain(self, seconds: float | None) -> None:
+        if self._drain_timer is not None:
+            self._drain_timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._drain_timer = None if seconds is None else loop.call_later(seconds, self._ended.set)
+
+    def _publish(self, final: TournamentState | None = None) -> None:
+        started = any(lane.ready for lane in self._lanes) or self._board.current.state is not TournamentState.OPEN
+        state = TournamentState.RUNNING if started else TournamentState.OPEN
+        if self._aim is not TournamentState.FINISHED:
+            state = TournamentState.DRAINING
+        metrics, dispatch = self._metrics, self._dispatch
+        metrics.running = final is None and state is TournamentState.RUNNING
+        metrics.matches_done, metrics.matches_in_flight = dispatch.backlog.done_count, dispatch.running
+        self._board.put(
+            DirectorStatus(
+                version=0,
+                state=final or state,
+                message=self._writer.stalled or self._reason,
+                matches=self._fixtures.matches,
+                matches_done=metrics.matches_done,
+                matches_running=metrics.matches_in_flight,
+                missing=self._missing(),
+            )
+        )
+
+    def _missing(self) -> tuple[str, ...]:
+        """Names of the bots waited for: those that keep every match service from beginning."""
+        if any(lane.ready for lane in self._lanes):
+            return ()
+        away = frozenset[str]().union(*(lane.missing for lane in self._lanes))
+        return tuple(sorted(self._names[bot] for bot in away))

@@ -1,0 +1,102 @@
+"""Which match goes where and when: the bounds on what is on the way, kept in one synchronous object."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from services.common.matches import Ending, MatchOrder, MatchOutcome, SeatFaults
+from services.tournament.director.backlog import Backlog
+from services.tournament.director.lane import Lane, choose_lane
+from services.tournament.director.limits import Limits
+from services.tournament.director.ports import Fixtures
+
+_CLEAN = SeatFaults()
+
+
+class Dispatch:
+    """All matches of one tournament by where they are: in the backlog, in a lane, being written, or done.
+
+    A match is in exactly one of these places at any time, so it cannot be played twice at once or be forgotten.
+    """
+
+    def __init__(self, fixtures: Fixtures, done: Iterable[int], lanes: Sequence[Lane], limits: Limits) -> None:
+        self.backlog = Backlog(fixtures.matches, done)
+        self._fixtures = fixtures
+        self._lanes = lanes
+        self._limits = limits
+        self._writing: dict[str, MatchOrder] = {}
+        self._pending: Counter[str] = Counter()
+
+    @property
+    def running(self) -> int:
+        """Matches on the way: in a lane, or not yet on the disk."""
+        return len(self._writing) + sum(len(lane.running) for lane in self._lanes)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every match has its result."""
+        return self.backlog.done_count == self.backlog.matches
+
+    def hand_out(self, new_attempt: Callable[[], str]) -> None:
+        """Give matches to lanes up to the bounds: the one place where a match starts."""
+        while self.running < self._bound():
+            number = self.backlog.take(self._may_start)
+            if number is None:
+                return
+            seats = self._fixtures.seats(number)
+            lane = choose_lane(self._lanes, seats, self._limits.per_service)
+            if lane is None:
+                self.backlog.give_back(number)
+                return
+            self._pending.update(seat.bot_id for seat in seats)
+            lane.assign(self._fixtures.order(number, new_attempt()))
+
+    def take_back(self, lane: Lane, attempt: str) -> MatchOrder | None:
+        """An outcome came, its order is being written now. None: nobody waits for it, it is old or a second copy."""
+        order = lane.release(attempt)
+        if order is not None:
+            self._writing[attempt] = order
+        return order
+
+    def take_lost(self, lane: Lane) -> list[MatchOrder]:
+        """All orders of a lane that was lost; they are being written, as void."""
+        lost = lane.lose()
+        self._writing.update((order.attempt, order) for order in lost)
+        return lost
+
+    def close(self, order: MatchOrder, *, counts: bool) -> None:
+        """The attempt is on the disk: the match is done, or goes back to be played again."""
+        del self._writing[order.attempt]
+        self._pending.subtract(seat.bot_id for seat in order.seats)
+        if counts:
+            self.backlog.finish(order.number)
+        else:
+            self.backlog.give_back(order.number)
+
+    def _may_start(self, number: int) -> bool:
+        bound = self._limits.per_bot
+        return all(seat.is_house or self._pending[seat.bot_id] < bound for seat in self._fixtures.seats(number))
+
+    def _bound(self) -> int:
+        bound = self._limits.per_service * sum(lane.ready for lane in self._lanes)
+        return bound if self._limits.in_flight is None else min(bound, self._limits.in_flight)
+
+
+def void_outcome(order: MatchOrder, match_service: str, message: str, at: datetime) -> MatchOutcome:
+    """The outcome of an attempt that nobody else can tell of any more."""
+    return MatchOutcome(
+        tournament=order.tournament,
+        number=order.number,
+        attempt=order.attempt,
+        ending=Ending.VOID,
+        blamed=(),
+        message=message,
+        deals=(),
+        faults=(_CLEAN, _CLEAN, _CLEAN, _CLEAN, _CLEAN),
+        decisions=0,
+        started_at=at,
+        ended_at=at,
+        match_service=match_service,
+    )

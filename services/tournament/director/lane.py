@@ -1,0 +1,74 @@
+"""One match service as its director keeps account of it: what it has, and who sits there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+from services.common.matches import Entrant, MatchOrder
+from services.tournament.director.ports import MatchServicePort
+
+
+class Lane:
+    """The orders on the way at one match service, by attempt, and the bots in them.
+
+    `ready` says that all bots of the tournament have a stream there, so that orders may go.
+    """
+
+    def __init__(self, port: MatchServicePort) -> None:
+        self.port = port
+        self.ready = False
+        self.missing: frozenset[str] = frozenset()
+        self.running: dict[str, MatchOrder] = {}
+        self.outgoing: list[MatchOrder] = []
+        self.wake = asyncio.Event()
+        self._tables: Counter[str] = Counter()
+
+    def assign(self, order: MatchOrder) -> None:
+        """The order goes out with the next batch."""
+        self.running[order.attempt] = order
+        self.outgoing.append(order)
+        self._tables.update(seat.bot_id for seat in order.seats)
+        self.wake.set()
+
+    def release(self, attempt: str) -> MatchOrder | None:
+        """The attempt is over; its order, or None where it is not, or no longer, on the way here."""
+        order = self.running.pop(attempt, None)
+        if order is not None:
+            self._tables.subtract(seat.bot_id for seat in order.seats)
+        return order
+
+    def take_outgoing(self) -> list[MatchOrder]:
+        """What has to be sent."""
+        orders, self.outgoing = self.outgoing, []
+        self.wake.clear()
+        return orders
+
+    def lose(self) -> list[MatchOrder]:
+        """The match service is gone, and all it had with it: those orders."""
+        lost = list(self.running.values())
+        self.ready = False
+        self.running.clear()
+        self.take_outgoing()
+        self._tables.clear()
+        return lost
+
+    def acquaintance(self, seats: Sequence[Entrant]) -> int:
+        """How many of these bots play here already."""
+        return sum(self._tables[seat.bot_id] > 0 for seat in seats if not seat.is_house)
+
+
+def choose_lane(lanes: Sequence[Lane], seats: Sequence[Entrant], bound: int) -> Lane | None:
+    """The lane for a match of these bots: one where they sit already if it is not much fuller than the emptiest.
+
+    Bots with all their tables in few places get fuller messages; a match service that waits for work helps nobody. So
+    among the lanes within a quarter of the bound above the least load the one with most of the bots wins, then the
+    emptiest.
+    """
+    free = [lane for lane in lanes if lane.ready and len(lane.running) < bound]
+    if not free:
+        return None
+    least = min(len(lane.running) for lane in free)
+    near = [lane for lane in free if len(lane.running) <= least + bound // 4]
+    return max(near, key=lambda lane: (lane.acquaintance(seats), -len(lane.running)))

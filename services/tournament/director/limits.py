@@ -1,0 +1,51 @@
+"""How much a director has on the way at once, and how long it is patient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one director; times are seconds.
+
+    `per_service` matches at most are on the way at one match service and `per_bot` with one bot in them, so that a slow
+    bot cannot fill every place with matches that wait for it; `in_flight` bounds all together. `void_limit` voids of a
+    match in a row, or `no_show_limit` no-shows of one bot in a row, pause the tournament. `drain` is how long a pause
+    waits for what runs before it is withdrawn and left to be played again. `poll` and `gather` are how long one call
+    waits for outcomes, and for bots to come in.
+    """
+
+    per_service: int = 64
+    per_bot: int = 32
+    in_flight: int | None = None
+    void_limit: int = 10
+    no_show_limit: int = 3
+    drain: float = 60.0
+    poll: float = 20.0
+    gather: float = 5.0
+    retry_first: float = 0.25
+    retry_most: float = 10.0
+
+    def retries(self) -> Retries:
+        """Pauses between attempts at something that keeps failing, doubling."""
+        return Retries(self.retry_first, self.retry_most)
+
+
+class Retries:
+    """Seconds to wait before the next try: doubling up to a bound, and from the start again after a success."""
+
+    def __init__(self, first: float, most: float) -> None:
+        self._first = first
+        self._most = most
+        self._next = first
+
+    def next(self) -> float:
+        """How long to wait now."""
+        delay = self._next
+        self._next = min(self._most, delay * 2)
+        return delay
+
+    def reset(self) -> None:
+        """It worked."""
+        self._next = self._first

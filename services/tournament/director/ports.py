@@ -1,0 +1,83 @@
+"""What a director needs of the rest of the platform: match services, a ledger, and the scheduled matches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
+
+from services.common.matches import Entrant, MatchOrder, MatchOutcome
+from services.ledger.values import TournamentState
+
+
+class MatchServiceLost(Exception):
+    """A match service died or cannot be reached; whatever it had of a tournament is gone."""
+
+
+class MatchServicePort(Protocol):
+    """One match service as a director sees it. Every call may raise `MatchServiceLost`.
+
+    A match service that was restarted knows nothing of what it was told before. So that nothing slips through between
+    two calls, every call after `withdraw` speaks to the incarnation that `withdraw` spoke to, or raises.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name, the same after a restart."""
+        ...
+
+    async def withdraw(self, tournament: str) -> None:
+        """Begin anew: forget all orders and outcomes of the tournament; outcomes are numbered from 1 again."""
+        ...
+
+    async def submit(self, orders: Sequence[MatchOrder]) -> None:
+        """Play these as soon as their bots have free tables. The same attempt twice is one."""
+        ...
+
+    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+        """Outcomes not yet confirmed, with their numbers; up to `wait` seconds until there is one.
+
+        Those with numbers up to `confirmed` are forgotten.
+        """
+        ...
+
+    async def missing(self, bot_ids: Sequence[str], wait: float) -> list[str]:
+        """Which of these bots have no stream there; at once when none, otherwise after `wait` seconds."""
+        ...
+
+
+class LedgerPort(Protocol):
+    """One tournament in the ledger. Calls block; they raise `PlatformError` when it cannot be written."""
+
+    def done(self) -> Iterable[int]:
+        """The numbers of the matches that have a result."""
+        ...
+
+    def record(self, outcomes: Sequence[MatchOutcome]) -> None:
+        """Write attempts, and results for those that count; all or nothing, and the same attempt twice is one."""
+        ...
+
+    def set_state(self, state: TournamentState, message: str) -> None:
+        """Where the tournament stands, and why, for people."""
+        ...
+
+
+class Fixtures(Protocol):
+    """The scheduled matches of one tournament, numbered from 0."""
+
+    @property
+    def matches(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def bots(self) -> Collection[Entrant]:
+        """The remote bots: entrants without the house bots that match services play themselves."""
+        ...
+
+    def seats(self, number: int) -> Sequence[Entrant]:
+        """Who plays the match, by seat."""
+        ...
+
+    def order(self, number: int, attempt: str) -> MatchOrder:
+        """The match, as an attempt of this id; the deals are the same for every attempt."""
+        ...
