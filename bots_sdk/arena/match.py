@@ -1,0 +1,131 @@
+"""One match between five bots in this process, surviving whatever they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from bots_sdk.asking import ask, call_hook, describe_illegal, synchronous
+from bots_sdk.bot import AnyBot, MatchResult, Seating, has_hook
+from bots_sdk.errors import BotFailed
+from bots_sdk.rules.cards import SEATS
+from bots_sdk.rules.errors import IllegalAnswer
+from bots_sdk.rules.events import DealEnded, DealStarted, Event, HandDealt
+from bots_sdk.rules.match import Match
+from bots_sdk.rules.options import Options
+from bots_sdk.rules.result import DealResult
+from bots_sdk.rules.shuffle import deck_order
+
+
+@dataclass(frozen=True, slots=True)
+class Mishap:
+    """A bot raised, or answered what is not legal, and the default was played instead.
+
+    Attributes:
+        seat: of the bot.
+        deal: the deal of the match, from 0.
+        message: what it was and where in the bot's file.
+    """
+
+    seat: int
+    deal: int
+    message: str
+
+
+def play_match(
+    bots: Sequence[AnyBot],
+    options: Options,
+    deals: int,
+    secret: bytes,
+    *,
+    names: Sequence[str] = (),
+    on_mishap: Callable[[Mishap], None] | None = None,
+) -> list[DealResult]:
+    """Play a match to its end.
+
+    Args:
+        bots: five, by seat; each keeps its object, `seated` tells it that a match begins.
+        options: the rules.
+        deals: how many deals; void ones are dealt again and not counted.
+        secret: what the shuffles come from, any number of bytes.
+        names: five names by seat; the classes' names if left out.
+        on_mishap: told of each mishap.
+
+    Raises:
+        ValueError: there are not five bots.
+    """
+    if len(bots) != SEATS:
+        raise ValueError(f"a match has {SEATS} bots, not {len(bots)}")
+    shown = tuple(names) or tuple(type(bot).__name__ for bot in bots)
+    played = _LocalMatch(bots, Match(options, deals, partial(deck_order, options, secret)), on_mishap)
+    return played.play(shown, secret.hex()[:16])
+
+
+class _LocalMatch:
+    """A match being played; hooks are called only on bots that have them."""
+
+    def __init__(self, bots: Sequence[AnyBot], match: Match, on_mishap: Callable[[Mishap], None] | None) -> None:
+        self._hooked = bots
+        self._bots = tuple(synchronous(bot) for bot in bots)
+        self._match = match
+        self._on_mishap = on_mishap
+        self._watchers = [seat for seat in range(SEATS) if has_hook(bots[seat], "event_seen")]
+        self._enders = [seat for seat in range(SEATS) if has_hook(bots[seat], "deal_ended")]
+
+    def play(self, names: tuple[str, ...], match_id: str) -> list[DealResult]:
+        match = self._match
+        for seat, bot in enumerate(self._hooked):
+            seating = Seating(match_id, seat, match.options, match.deals, names)
+            self._hook(seat, partial(bot.seated, seating))
+        events = match.start()
+        while True:
+            if self._watchers or self._enders:
+                self._tell(events)
+            if match.deal.result is None:
+                seat = match.deal.asked[0]
+                events = self._answer(seat)
+            elif match.over:
+                break
+            else:
+                events = match.next_deal()
+        for seat, bot in enumerate(self._hooked):
+            self._hook(seat, partial(bot.match_ended, MatchResult(True, match.points)))
+        return match.results
+
+    def _answer(self, seat: int) -> list[Event]:
+        """Let the seat answer; the default where its bot fails. Whether it is legal only the match checks, and once."""
+        match = self._match
+        view = match.deal.view(seat)
+        try:
+            answer = ask(self._bots[seat], view)
+        except BotFailed as failed:
+            self._count(seat, str(failed))
+        else:
+            try:
+                return match.answer(seat, answer)
+            except IllegalAnswer as refused:
+                self._count(seat, describe_illegal(answer, refused))
+        return match.answer(seat, view.default())
+
+    def _tell(self, events: list[Event]) -> None:
+        deal = self._match.deal
+        for event in events:
+            for seat in self._watchers:
+                view = deal.view(seat)
+                self._hook(seat, partial(self._hooked[seat].event_seen, event, view))
+                if isinstance(event, DealStarted):
+                    self._hook(seat, partial(self._hooked[seat].event_seen, HandDealt(view.hand), view))
+            if isinstance(event, DealEnded):
+                for seat in self._enders:
+                    self._hook(seat, partial(self._hooked[seat].deal_ended, event, deal.view(seat)))
+
+    def _hook(self, seat: int, hook: Callable[[], None]) -> None:
+        try:
+            call_hook(hook)
+        except BotFailed as failed:
+            self._count(seat, str(failed))
+
+    def _count(self, seat: int, message: str) -> None:
+        if self._on_mishap is not None:
+            self._on_mishap(Mishap(seat, len(self._match.results), message))
