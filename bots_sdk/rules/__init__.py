@@ -1,4 +1,58 @@
 """The game: cards, options, the deal as a state machine, what a seat sees of it.
 
-Pure: no clock, no randomness, no input or output. Where to begin: `View` for a bot, `Match` for who lets bots play.
+Pure: no clock, no randomness, no input or output. A bot looks at a `View`; who lets bots play holds a `Match`.
 """
+
+from bots_sdk.rules.answers import Answer, Word
+from bots_sdk.rules.cards import format_card, format_cards, parse_card, parse_cards
+from bots_sdk.rules.deal import Deal
+from bots_sdk.rules.errors import IllegalAnswer, NotationError, OptionsError, Refusal, RulesError
+from bots_sdk.rules.events import Event, HandDealt, SoloKind, Tribute
+from bots_sdk.rules.match import Match
+from bots_sdk.rules.notation import format_answer, parse_answer, parse_hand
+from bots_sdk.rules.options import Options
+from bots_sdk.rules.phases import Phase
+from bots_sdk.rules.plays import Shape, beats, shape_of
+from bots_sdk.rules.profiles import PROFILES, change_options, format_options, make_options, parse_options
+from bots_sdk.rules.result import DealResult
+from bots_sdk.rules.shuffle import commitment, deck_order
+from bots_sdk.rules.titles import title_of
+from bots_sdk.rules.view import View
+
+__all__ = [
+    "PROFILES",
+    "Answer",
+    "Deal",
+    "DealResult",
+    "Event",
+    "HandDealt",
+    "IllegalAnswer",
+    "Match",
+    "NotationError",
+    "Options",
+    "OptionsError",
+    "Phase",
+    "Refusal",
+    "RulesError",
+    "Shape",
+    "SoloKind",
+    "Tribute",
+    "View",
+    "Word",
+    "beats",
+    "change_options",
+    "commitment",
+    "deck_order",
+    "format_answer",
+    "format_card",
+    "format_cards",
+    "format_options",
+    "make_options",
+    "parse_answer",
+    "parse_card",
+    "parse_cards",
+    "parse_hand",
+    "parse_options",
+    "shape_of",
+    "title_of",
+]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.beans import settle
 from bots_sdk.rules.cards import EMPEROR_CARD, GUARD_JOKER, SEATS
+from bots_sdk.rules.errors import IllegalAnswer, Refusal
 from bots_sdk.rules.events import (
     Called,
     DealEnded,
@@ -40,6 +41,7 @@ from bots_sdk.rules.phases import SEALED_PHASES, Phase
 from bots_sdk.rules.public import PublicState
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.scoring import Standing, points_of
+from bots_sdk.rules.seats import ALL_SEATS
 from bots_sdk.rules.tribute import cards_of, tribute_of
 from bots_sdk.rules.tricks import shows_guard
 from bots_sdk.rules.view import View
@@ -165,6 +167,8 @@ class Deal:
         Raises:
             IllegalAnswer: the rules do not allow it; nothing has changed.
         """
+        if seat not in ALL_SEATS:
+            raise IllegalAnswer(Refusal.NOT_ASKED, f"there is no seat {seat}")
         answer = self._views[seat].verify(answer)
         events: list[Event] = []
         phase = self.public.phase

@@ -10,11 +10,12 @@ from bots_sdk.rules.answers import ACCEPT, KICK, PASS, REBEL, REVEAL, SILENT, SO
 from bots_sdk.rules.cards import EMPEROR_CARD, SMALL_JOKER, format_cards
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
 from bots_sdk.rules.hands import ONE, count_face, face_counts, highest_payable, without_cards
+from bots_sdk.rules.listing import follows, leads
 from bots_sdk.rules.notation import format_answer
 from bots_sdk.rules.opening import PASSES_OF_LAP
 from bots_sdk.rules.options import FIRST_STRENGTH, Force, Grab, GuardBy, Sticker, Wind
 from bots_sdk.rules.phases import Phase
-from bots_sdk.rules.plays import Shape, beats, follows, leads, shape_of, shape_with_special, size_of
+from bots_sdk.rules.plays import Shape, beats, shape_of, shape_with_special, size_of
 
 if TYPE_CHECKING:
     from bots_sdk.rules.view import View
@@ -34,7 +35,7 @@ def verify_answer(view: View, answer: Answer) -> Answer:
     legal = legal_answers(view)
     if answer not in legal:
         _refuse(view, answer, legal)
-    return answer
+    return legal[legal.index(answer)]
 
 
 # ---------------------------------------------------------------------------------------------- before the first lead
@@ -190,7 +191,7 @@ _new_answer = tuple.__new__
 def _verify_word(view: View, answer: Answer) -> Answer:
     words = _words(view)
     if answer in words:
-        return answer
+        return words[words.index(answer)]
     word = answer.word
     if not words and word in (Word.PASS, Word.YIELD, Word.WIND):
         raise IllegalAnswer(Refusal.MUST_LEAD, "there is nothing on the table: the seat must lead")
@@ -202,10 +203,8 @@ def _verify_word(view: View, answer: Answer) -> Answer:
 
 def _verify_play(view: View, answer: Answer) -> Answer:
     public = view.public
-    cards = answer.cards
-    if len(cards) > 1:
-        cards = bytes(sorted(cards))
-    elif not cards:
+    cards = bytes(sorted(answer.cards))
+    if not cards:
         raise IllegalAnswer(Refusal.NO_PLAY, "a play has at least one card")
     rest = without_cards(view.hand, cards)
     if rest is None:

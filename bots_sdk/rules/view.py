@@ -80,8 +80,8 @@ class View:
     def legal(self) -> list[Answer]:
         """Every legal answer, in a stable order; empty if the seat is not asked (rules 8.1).
 
-        Words come first. Of the plays there is one for each pattern, see `plays.leads` for their order: other cards of
-        the same pattern (other suits) are just as legal.
+        Words come first. Of the plays there is one for each pattern, see `listing.leads` for their order: other cards
+        of the same pattern (other suits) are just as legal.
         """
         return legal_answers(self)
 
