@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import cache
 
 from sqlalchemy import (
     BigInteger,
@@ -40,6 +41,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
+_SOLO_KINDS = {kind.name.lower(): kind for kind in SoloKind}
+
+
+@cache  # a million deals have a few hundred different orders of going out
+def _seats(digits: str) -> tuple[int, ...]:
+    return tuple(map(int, digits))
+
+
 class Moment(TypeDecorator[datetime]):
     """A point in time as microseconds since 1970 UTC: exact, in order, and the same in every database."""
 
@@ -63,7 +72,7 @@ class Seats(TypeDecorator[tuple[int, ...]]):
         return "".join(map(str, value or ()))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[int, ...]:
-        return tuple(map(int, value or ""))
+        return _seats(value or "")
 
 
 class Label(TypeDecorator[StrEnum]):
@@ -93,7 +102,7 @@ class Solo(TypeDecorator[SoloKind]):
         return None if value is None else value.name.lower()
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> SoloKind | None:
-        return None if value is None else SoloKind[value.upper()]
+        return None if value is None else _SOLO_KINDS[value]
 
 
 metadata = MetaData(

@@ -1,0 +1,291 @@
+"""The lobby without a network: tokens, who is in, tickets, and who is told what when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.common.clock import ManualClock
+from services.common.errors import PlatformError, Reason
+from services.common.metrics import LobbyMetrics
+from services.common.tickets import verify_ticket
+from services.ledger.ledger import Ledger
+from services.lobby.attendance import Assignment, Attendance, LobbyTerms, MatchServiceInfo
+from services.lobby.lobby import Identity, Lobby
+from services.lobby.presence import Presence
+from tests.unit.lobby.conftest import KEY, TERMS
+
+ONE = MatchServiceInfo("match-1", "127.0.0.1:7501")
+TWO = MatchServiceInfo("match-2", "127.0.0.1:7502")
+
+
+async def come_in(lobby: Lobby, name: str = "alpha") -> Identity:
+    made = await lobby.register(name, "ann", "1.0")
+    return await lobby.authenticate(made.token)
+
+
+def attend(lobby: Lobby, identity: Identity, tables: int = 4) -> AbstractContextManager[Attendance]:
+    return lobby.attend(identity, sdk="python/0.1.0", protocol_version=1, tables=tables)
+
+
+async def heard(assignments: AsyncIterator[Assignment]) -> Assignment:
+    async with asyncio.timeout(5):
+        return await anext(assignments)
+
+
+async def refusal(awaited: object) -> PlatformError:
+    assert asyncio.iscoroutine(awaited)
+    with pytest.raises(PlatformError) as caught:
+        await awaited
+    return caught.value
+
+
+# ------------------------------------------------------------------------------------------------------------ tokens
+
+
+async def test_a_registered_bot_is_known_by_its_token(lobby: Lobby, metrics: LobbyMetrics) -> None:
+    made = await lobby.register("alpha", "ann", "1.0")
+    identity = await lobby.authenticate(made.token)
+    assert identity.bot == made.bot
+    assert (made.bot.name, made.bot.owner, made.bot.version) == ("alpha", "ann", "1.0")
+    assert metrics.registrations == 1
+
+
+async def test_no_file_of_the_ledger_holds_the_token(lobby: Lobby, tmp_path: Path) -> None:
+    made = await lobby.register("alpha", "ann", "1.0")
+    files = await asyncio.to_thread(lambda: [file.read_bytes() for file in tmp_path.iterdir()])
+    assert any(b"alpha" in content for content in files)
+    assert not any(made.token.encode() in content for content in files)
+
+
+async def test_no_token_and_a_wrong_token_are_told_apart(lobby: Lobby) -> None:
+    assert (await refusal(lobby.authenticate(""))).reason is Reason.UNAUTHENTICATED
+    wrong = await refusal(lobby.authenticate("bh_wrong"))
+    assert wrong.reason is Reason.TOKEN_UNKNOWN
+    assert "bh_wrong" not in f"{wrong.message}{wrong.metadata}"
+
+
+async def test_a_name_is_given_once_and_never_a_house_bots(lobby: Lobby) -> None:
+    await lobby.register("alpha", "ann", "1.0")
+    assert (await refusal(lobby.register("alpha", "bob", "2.0"))).reason is Reason.NAME_TAKEN
+    assert (await refusal(lobby.register("Greedy", "bob", "2.0"))).reason is Reason.NAME_INVALID
+    assert (await refusal(lobby.register("beta", "bob", "2\n0"))).metadata["field"] == "version"
+
+
+async def test_rotating_ends_the_old_token_at_once(lobby: Lobby, sent_away: list[str]) -> None:
+    made = await lobby.register("alpha", "ann", "1.0")
+    token = await lobby.rotate(await lobby.authenticate(made.token))
+    assert (await refusal(lobby.authenticate(made.token))).reason is Reason.TOKEN_UNKNOWN
+    assert (await lobby.authenticate(token)).bot == made.bot
+    assert sent_away == [made.bot.bot_id]
+
+
+async def test_revoking_ends_the_token(lobby: Lobby, sent_away: list[str]) -> None:
+    made = await lobby.register("alpha", "ann", "1.0")
+    await lobby.revoke(await lobby.authenticate(made.token))
+    assert (await refusal(lobby.authenticate(made.token))).reason is Reason.TOKEN_UNKNOWN
+    assert sent_away == [made.bot.bot_id]
+
+
+async def test_an_attending_bot_is_sent_away_when_its_token_ends(lobby: Lobby) -> None:
+    identity = await come_in(lobby)
+    with attend(lobby, identity) as attendance:
+        assignments = attendance.assignments()
+        await heard(assignments)
+        await lobby.revoke(identity)
+        assert (await refusal(heard(assignments))).reason is Reason.TOKEN_UNKNOWN
+
+
+async def test_a_token_that_ends_between_showing_it_and_coming_in_lets_nobody_in(lobby: Lobby) -> None:
+    identity = await come_in(lobby)
+    await lobby.revoke(identity)
+    with pytest.raises(PlatformError) as caught, attend(lobby, identity):
+        pass
+    assert caught.value.reason is Reason.TOKEN_UNKNOWN
+
+
+async def test_the_end_of_an_earlier_token_keeps_nobody_out(lobby: Lobby) -> None:
+    identity = await come_in(lobby)
+    token = await lobby.rotate(identity)
+    with attend(lobby, await lobby.authenticate(token)):
+        assert identity.bot.bot_id in lobby.here()
+
+
+# --------------------------------------------------------------------------------------------------------- attending
+
+
+async def test_a_bot_is_in_while_it_attends(lobby: Lobby, clock: ManualClock, metrics: LobbyMetrics) -> None:
+    identity = await come_in(lobby)
+    bot_id = identity.bot.bot_id
+    assert lobby.sighting(bot_id) is None
+    with attend(lobby, identity, tables=7):
+        assert lobby.here() == {bot_id: lobby.sighting(bot_id)}
+        sighting = lobby.sighting(bot_id)
+        assert sighting is not None
+        assert (sighting.presence, sighting.tables, sighting.since) == (Presence.HERE, 7, clock.now())
+        assert metrics.bots_attending == 1
+        clock.advance(5)
+    sighting = lobby.sighting(bot_id)
+    assert sighting is not None
+    assert (sighting.presence, sighting.since) == (Presence.AWAY, clock.now())
+    assert (lobby.here(), metrics.bots_attending) == ({}, 0)
+
+
+async def test_of_two_attendances_the_newest_stays(lobby: Lobby, metrics: LobbyMetrics) -> None:
+    identity = await come_in(lobby)
+    with attend(lobby, identity) as older, attend(lobby, identity) as newest:
+        error = await refusal(heard(older.assignments()))
+        assert error.reason is Reason.SUPERSEDED
+        assert "alpha" in error.message
+        await heard(newest.assignments())
+        assert metrics.bots_attending == 1
+
+
+async def test_the_end_of_the_older_attendance_does_not_make_the_bot_away(lobby: Lobby) -> None:
+    identity = await come_in(lobby)
+    older = attend(lobby, identity, tables=3)
+    older.__enter__()
+    with attend(lobby, identity, tables=4):
+        older.__exit__(None, None, None)
+        sighting = lobby.sighting(identity.bot.bot_id)
+        assert sighting is not None
+        assert (sighting.presence, sighting.tables) == (Presence.HERE, 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason", "sentence"),
+    [
+        ({"protocol_version": 2}, Reason.VERSION_UNSUPPORTED, "version 2 of the protocol, this platform version 1"),
+        ({"protocol_version": 0}, Reason.VERSION_UNSUPPORTED, "version 0"),
+        ({"tables": 0}, Reason.MALFORMED, "tables is 0, it must be 1 to 10000"),
+        ({"tables": 10_001}, Reason.MALFORMED, "tables is 10001"),
+        ({"sdk": "x" * 101}, Reason.MALFORMED, "sdk has 101 characters"),
+    ],
+)
+async def test_what_cannot_be_attended_is_refused(
+    lobby: Lobby, changes: dict[str, Any], reason: Reason, sentence: str
+) -> None:
+    identity = await come_in(lobby)
+    asked: dict[str, Any] = {"sdk": "python/0.1.0", "protocol_version": 1, "tables": 4} | changes
+    with pytest.raises(PlatformError, match=sentence) as caught, lobby.attend(identity, **asked):
+        pass
+    assert caught.value.reason is reason
+    assert lobby.sighting(identity.bot.bot_id) is None
+
+
+async def test_a_platform_that_stops_sends_all_away_and_lets_nobody_in(lobby: Lobby) -> None:
+    identity = await come_in(lobby)
+    with attend(lobby, identity) as attendance:
+        lobby.drain()
+        assert (await refusal(heard(attendance.assignments()))).reason is Reason.DRAINING
+    with pytest.raises(PlatformError) as caught, attend(lobby, identity):
+        pass
+    assert caught.value.reason is Reason.DRAINING
+
+
+# ----------------------------------------------------------------------------------------------------------- tickets
+
+
+async def test_tickets_let_the_bot_into_its_match_services(lobby: Lobby, clock: ManualClock) -> None:
+    lobby.set_match_services([ONE, TWO])
+    identity = await come_in(lobby)
+    with attend(lobby, identity, tables=5) as attendance:
+        told = await heard(attendance.assignments())
+    assert [(given.match_service, given.tables) for given in told.match_services] == [(ONE, 3), (TWO, 2)]
+    assert told.silence_limit == TERMS.silence_limit
+    for given in told.match_services:
+        ticket = verify_ticket(KEY, given.ticket, given.match_service.name, clock.now())
+        assert (ticket.bot_id, ticket.bot_name) == (identity.bot.bot_id, "alpha")
+        assert (ticket.tables, ticket.expires_at) == (given.tables, given.expires_at)
+        assert given.expires_at == clock.now() + TERMS.ticket_life
+
+
+async def test_without_match_services_the_bot_waits_and_is_told_when_there_are_some(lobby: Lobby) -> None:
+    with attend(lobby, await come_in(lobby)) as attendance:
+        assignments = attendance.assignments()
+        assert (await heard(assignments)).match_services == ()
+        lobby.set_match_services([ONE])
+        assert [given.match_service for given in (await heard(assignments)).match_services] == [ONE]
+
+
+async def test_every_bot_hears_of_every_change_at_once(lobby: Lobby) -> None:
+    first, second = await come_in(lobby, "alpha"), await come_in(lobby, "beta")
+    moved = replace(ONE, address="127.0.0.1:7999")
+    with attend(lobby, first) as one, attend(lobby, second) as other:
+        streams = [one.assignments(), other.assignments()]
+        for services in ([ONE], [ONE, TWO], [moved, TWO], [TWO], []):
+            lobby.set_match_services(services)
+            for stream in streams:  # heard() would not wait for the next sign of life
+                told = await heard(stream)
+                assert [given.match_service for given in told.match_services] == services
+                assert sum(given.tables for given in told.match_services) == (4 if services else 0)
+
+
+async def test_tickets_that_still_fit_stay_the_same(lobby: Lobby, metrics: LobbyMetrics, clock: ManualClock) -> None:
+    lobby.set_match_services([ONE])
+    with attend(lobby, await come_in(lobby)) as attendance:
+        first = attendance.assignment()
+        clock.advance(TERMS.ticket_life.total_seconds() / 2 - 1)
+        assert attendance.assignment() == first
+    assert metrics.tickets_issued == 1
+
+
+async def test_a_ticket_is_replaced_when_half_its_time_is_over(lobby: Lobby, clock: ManualClock) -> None:
+    lobby.set_match_services([ONE])
+    with attend(lobby, await come_in(lobby)) as attendance:
+        (first,) = attendance.assignment().match_services
+        clock.advance(TERMS.ticket_life.total_seconds() / 2)
+        (second,) = attendance.assignment().match_services
+    assert second.ticket != first.ticket
+    assert second.expires_at == clock.now() + TERMS.ticket_life
+
+
+async def test_a_match_service_that_restarts_elsewhere_keeps_its_name(lobby: Lobby) -> None:
+    lobby.set_match_services([ONE])
+    with attend(lobby, await come_in(lobby)) as attendance:
+        (first,) = attendance.assignment().match_services
+        lobby.set_match_services([replace(ONE, address="127.0.0.1:7999")])
+        (second,) = attendance.assignment().match_services
+    assert (second.match_service.name, second.match_service.address) == ("match-1", "127.0.0.1:7999")
+    assert first.match_service.address == ONE.address
+
+
+async def test_signs_of_life_come_without_any_change(ledger: Ledger, clock: ManualClock) -> None:
+    lively = replace(TERMS, sign_of_life=timedelta(milliseconds=1))
+    lobby = Lobby(ledger, KEY, clock=clock, terms=lively)
+    lobby.set_match_services([ONE])
+    with attend(lobby, await come_in(lobby)) as attendance:
+        assignments = attendance.assignments()
+        assert await heard(assignments) == await heard(assignments) == await heard(assignments)
+
+
+async def test_two_match_services_of_one_name_are_a_mistake(lobby: Lobby) -> None:
+    with pytest.raises(ValueError, match="same name"):
+        lobby.set_match_services([ONE, replace(TWO, name="match-1")])
+
+
+@pytest.mark.parametrize("seconds", [0, 16, 400])
+def test_signs_of_life_must_come_well_before_silence_and_the_end_of_tickets(seconds: int) -> None:
+    with pytest.raises(ValueError, match="sign_of_life"):
+        LobbyTerms(sign_of_life=timedelta(seconds=seconds))
+
+
+# -------------------------------------------------------------------------------------------------------------- lists
+
+
+async def test_bots_are_listed_by_name_with_who_is_in(lobby: Lobby) -> None:
+    for name in ("charlie", "alpha"):
+        await come_in(lobby, name)
+    with attend(lobby, await come_in(lobby, "bravo")):
+        first = await lobby.bots("", 2)
+        rest = await lobby.bots(first.after, 2)
+    seen = [(listed.bot.name, listed.sighting and listed.sighting.presence) for listed in (*first.bots, *rest.bots)]
+    assert seen == [("alpha", None), ("bravo", Presence.HERE), ("charlie", None)]
+    assert rest.after == ""
