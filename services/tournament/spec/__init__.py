@@ -1,0 +1,30 @@
+"""The tournament file: YAML to `TournamentSpec` and back, with every problem named by key and line."""
+
+from services.tournament.spec.amounts import count_sets
+from services.tournament.spec.errors import SpecError, SpecProblem
+from services.tournament.spec.reading import parse_spec
+from services.tournament.spec.values import (
+    Duplicate,
+    ScheduleKind,
+    ScheduleRules,
+    TournamentSpec,
+    fill_up,
+    house_bot_id,
+    house_name,
+)
+from services.tournament.spec.writing import format_spec
+
+__all__ = [
+    "Duplicate",
+    "ScheduleKind",
+    "ScheduleRules",
+    "SpecError",
+    "SpecProblem",
+    "TournamentSpec",
+    "count_sets",
+    "fill_up",
+    "format_spec",
+    "house_bot_id",
+    "house_name",
+    "parse_spec",
+]

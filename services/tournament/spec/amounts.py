@@ -1,0 +1,23 @@
+"""How many sets of five a tournament's schedule rules come to."""
+
+from __future__ import annotations
+
+from math import comb
+
+from services.tournament.spec.values import SEATS, ScheduleKind, ScheduleRules
+
+
+def count_sets(rules: ScheduleRules, entrants: int, rotated: bool) -> int:
+    """How many sets of five these rules ask for: never fewer matches than they say, and at least one set."""
+    per_set = SEATS if rotated else 1
+    if rules.kind is ScheduleKind.FULL:
+        return comb(entrants, SEATS) * rules.repeats
+    if rules.matches is not None:
+        return max(1, _ceil(rules.matches, per_set))
+    if rules.matches_per_bot is not None:
+        return max(1, _ceil(_ceil(rules.matches_per_bot, per_set) * entrants, SEATS))
+    return max(1, _ceil(_ceil(rules.meetings or 1, per_set) * comb(entrants, 2), comb(SEATS, 2)))
+
+
+def _ceil(amount: int, size: int) -> int:
+    return -(-amount // size)

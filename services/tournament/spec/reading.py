@@ -1,0 +1,213 @@
+"""From the text of a tournament file to its specification, with everything that is wrong in it said at once."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from bots_sdk.rules.profiles import PROFILES
+from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules, IllegalPolicy
+from services.tournament.spec.amounts import count_sets
+from services.tournament.spec.document import MappingNode, SequenceNode, compose_document
+from services.tournament.spec.errors import SpecError
+from services.tournament.spec.fields import Fields, Problems, found, hint, scalar_text, shown
+from services.tournament.spec.overrides import read_overrides
+from services.tournament.spec.values import (
+    HOUSE_BOTS,
+    MAX_BOTS,
+    MAX_SETS,
+    NO_SHOW_LIMIT,
+    SEATS,
+    Duplicate,
+    ScheduleKind,
+    ScheduleRules,
+    TournamentSpec,
+    fill_up,
+)
+
+KEYS = (
+    "name", "profile", "options", "bots", "schedule", "duplicate", "deals", "clock", "faults", "seed", "in_flight",
+    "no_show_limit",
+)  # fmt: skip
+MAX_DEALS = 1_000
+MAX_MATCHES = MAX_SETS["balanced"] * SEATS
+MAX_SEED = 200
+_AMOUNTS = ("matches", "matches_per_bot", "meetings")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
+_HOUSE = re.compile(rf"{HOUSE_PREFIX}(?:{'|'.join(HOUSE_BOTS)})(?:#(?:[2-9]|[1-9][0-9]{{1,2}}))?", re.ASCII)
+_NAME_RULE = "1 to 40 letters, digits, `-`, `_` or `.`, the first a letter or digit"
+_NO_TIME = timedelta(0)
+_HOUR = timedelta(hours=1)
+
+
+def parse_spec(text: str) -> TournamentSpec:
+    """The tournament this file describes.
+
+    Raises:
+        SpecError: with every problem found, each with its key and line.
+    """
+    problems = Problems()
+    fields = Fields(compose_document(text), "", KEYS, problems)
+    name = _read_name(fields)
+    profile = _read_profile(fields)
+    options, overrides = read_overrides(fields, profile, problems)
+    bots = _read_bots(fields, problems)
+    duplicate = fields.choice("duplicate", Duplicate, Duplicate.ROTATION)
+    schedule = _read_schedule(fields, problems)
+    if fields.require("deals", f"how many deals a match has, 1 to {MAX_DEALS}"):
+        deals = fields.number("deals", 1, MAX_DEALS)
+    else:
+        deals = None
+    clock = _read_clock(fields)
+    faults = _read_faults(fields)
+    seed = _read_seed(fields)
+    in_flight = fields.number("in_flight", 1, 100_000)
+    no_show_limit = fields.number("no_show_limit", 1, 1_000, NO_SHOW_LIMIT)
+    if schedule is not None and bots and not problems:
+        _verify_amount(fields, schedule, len(fill_up(bots)), duplicate)
+    if problems or schedule is None or deals is None or no_show_limit is None:
+        raise SpecError(problems.sorted())
+    return TournamentSpec(
+        name=name, profile=profile, options=options, bots=bots, schedule=schedule, deals=deals, overrides=overrides,
+        duplicate=duplicate, clock=clock, faults=faults, seed=seed, in_flight=in_flight, no_show_limit=no_show_limit,
+    )  # fmt: skip
+
+
+def _read_name(fields: Fields) -> str:
+    if not fields.require("name", f"what the tournament is called, {_NAME_RULE}"):
+        return ""
+    name = fields.text("name", _NAME_RULE) or ""
+    if name and not _NAME.fullmatch(name):
+        fields.note("name", f"must be {_NAME_RULE}; not {shown(name)}.")
+    return name
+
+
+def _read_profile(fields: Fields) -> str:
+    what = f"one of {', '.join(PROFILES)}"
+    if not fields.require("profile", f"the way the game is played, {what}"):
+        return ""
+    profile = fields.text("profile", what) or ""
+    if profile and profile not in PROFILES:
+        fields.note("profile", f"{shown(profile)} is no profile{hint(profile, PROFILES)}.")
+        return ""
+    return profile
+
+
+def _read_bots(fields: Fields, problems: Problems) -> tuple[str, ...]:
+    if not fields.require("bots", f"a list of 1 to {MAX_BOTS} names"):
+        return ()
+    node = fields.node("bots")
+    if not isinstance(node, SequenceNode) or not 1 <= len(node.value) <= MAX_BOTS:
+        what = f"a list of {len(node.value)}" if isinstance(node, SequenceNode) else found(node) if node else "nothing"
+        fields.note("bots", f"must be a list of 1 to {MAX_BOTS} names, not {what}.")
+        return ()
+    names: dict[str, int] = {}
+    for position, item in enumerate(node.value):
+        path, line = f"bots[{position}]", item.start_mark.line + 1
+        name = scalar_text(item)
+        if name is None:
+            problems.note(path, line, f"must be a name, not {found(item)}.")
+        elif name in names:
+            more = f"; call the next one {name}#2" if name.startswith(HOUSE_PREFIX) and "#" not in name else ""
+            problems.note(path, line, f"{shown(name)} is there twice, the first time in line {names[name]}{more}.")
+        else:
+            names[name] = line
+            if wrong := _wrong_bot(name):
+                problems.note(path, line, wrong)
+    return tuple(names)
+
+
+def _wrong_bot(name: str) -> str | None:
+    if name.startswith(HOUSE_PREFIX):
+        allowed = ", ".join(HOUSE_PREFIX + kind for kind in HOUSE_BOTS)
+        if not _HOUSE.fullmatch(name):
+            return f"{shown(name)} is no house bot; there are {allowed}, and with #2 to #999 more of the same."
+    elif not _NAME.fullmatch(name):
+        return f"a bot's name is {_NAME_RULE}; not {shown(name)}."
+    return None
+
+
+def _read_schedule(fields: Fields, problems: Problems) -> ScheduleRules | None:
+    """The rules, None if they cannot be used (then that is noted)."""
+    if not fields.require("schedule", f"full, or balanced with one of {', '.join(_AMOUNTS)}"):
+        return None
+    node = fields.node("schedule")
+    if not isinstance(node, MappingNode):
+        kind = fields.choice("schedule", ScheduleKind, ScheduleKind.FULL)
+        if kind is ScheduleKind.BALANCED:
+            fields.note("schedule", f"balanced needs a number: `{{kind: balanced, matches: 500}}`, or {_either()}.")
+        return ScheduleRules(kind)
+    inner = Fields(node, "schedule", ("kind", "repeats", *_AMOUNTS), problems)
+    if not inner.require("kind", "full or balanced"):
+        return None
+    kind = inner.choice("kind", ScheduleKind, ScheduleKind.FULL)
+    repeats = inner.number("repeats", 1, MAX_SETS["full"], 1) or 1
+    amounts = {name: inner.number(name, 1, MAX_MATCHES) for name in _AMOUNTS}
+    given = [name for name in _AMOUNTS if inner.node(name) is not None]
+    if kind is ScheduleKind.FULL:
+        for name in given:
+            inner.note(name, "is for kind balanced; full plays every set of five, `repeats` times.")
+        return ScheduleRules(kind, repeats)
+    if inner.node("repeats") is not None:
+        inner.note("repeats", f"is for kind full; balanced takes one of {', '.join(_AMOUNTS)}.")
+    if len(given) != 1:
+        fields.note("schedule", f"balanced takes exactly one of {', '.join(_AMOUNTS)}, not {len(given) or 'none'}.")
+    return ScheduleRules(kind, matches=amounts["matches"], matches_per_bot=amounts["matches_per_bot"],
+                         meetings=amounts["meetings"])  # fmt: skip
+
+
+def _either() -> str:
+    return " or ".join(f"`{name}`" for name in _AMOUNTS[1:])
+
+
+def _verify_amount(fields: Fields, rules: ScheduleRules, entrants: int, duplicate: Duplicate) -> None:
+    rotated = duplicate is Duplicate.ROTATION
+    if rules.matches is not None and rotated and rules.matches % SEATS:
+        low = rules.matches // SEATS * SEATS
+        near = f"{low} or {low + SEATS}" if low else str(SEATS)
+        fields.note("schedule", f"matches: with rotation every set is played in {SEATS} matches, so {near}, "
+                                f"not {rules.matches}.")  # fmt: skip
+    sets, most = count_sets(rules, entrants, rotated), MAX_SETS[rules.kind]
+    if sets > most:
+        instead = "; take kind balanced" if rules.kind is ScheduleKind.FULL and rules.repeats == 1 else ""
+        fields.note("schedule", f"{rules.kind} with {entrants} entrants comes to {sets:,} sets of five; "
+                                f"at most {most:,} are played{instead}.")  # fmt: skip
+
+
+def _read_clock(fields: Fields) -> ClockRules:
+    default = ClockRules()
+    if fields.is_off("clock"):
+        return ClockRules(limit=None)
+    clock = fields.mapping("clock", ("limit", "bank", "increment", "grace", "ready"))
+    if clock is None:
+        return default
+    return ClockRules(
+        limit=None
+        if clock.is_off("limit")
+        else clock.duration("limit", timedelta(milliseconds=1), _HOUR, default.limit or _HOUR),
+        bank=clock.duration("bank", _NO_TIME, 24 * _HOUR, default.bank),
+        increment=clock.duration("increment", _NO_TIME, _HOUR, default.increment),
+        grace=clock.duration("grace", _NO_TIME, timedelta(minutes=1), default.grace),
+        ready=clock.duration("ready", timedelta(milliseconds=100), _HOUR, default.ready),
+    )
+
+
+def _read_faults(fields: Fields) -> FaultRules:
+    default = FaultRules()
+    faults = fields.mapping("faults", ("illegal", "illegal_limit", "takeover_after"))
+    if faults is None:
+        return default
+    limit = faults.number("illegal_limit", 1, 100, default.illegal_limit)
+    takeover = faults.number("takeover_after", 0, 10_000, default.takeover_after)
+    return FaultRules(
+        illegal=faults.choice("illegal", IllegalPolicy, default.illegal),
+        illegal_limit=default.illegal_limit if limit is None else limit,
+        takeover_after=default.takeover_after if takeover is None else takeover,
+    )
+
+
+def _read_seed(fields: Fields) -> str | None:
+    seed = fields.text("seed", f"a number or a text of 1 to {MAX_SEED} characters")
+    if seed is not None and len(seed) > MAX_SEED:
+        fields.note("seed", f"must have 1 to {MAX_SEED} characters, not {len(seed)}.")
+    return seed

@@ -1,0 +1,104 @@
+"""A tournament as its file describes it, in plain values: what `parse_spec` makes and `format_spec` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+
+from bots_sdk.rules.options import Options
+from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules
+
+SEATS = 5
+MAX_BOTS = 500
+MAX_SETS = {"full": 10_000_000, "balanced": 1_000_000}
+"""Sets of five in one schedule, at most, by its kind; with rotation there are five times as many matches."""
+
+HOUSE_BOTS = ("greedy", "random")
+"""The house bots a tournament may name, and the order in which they fill up."""
+
+NO_SHOW_LIMIT = 5
+
+OptionValue = str | int | bool | None | tuple[int, ...]
+
+
+class ScheduleKind(StrEnum):
+    """Which sets of five are played."""
+
+    FULL = "full"
+    BALANCED = "balanced"
+
+
+class Duplicate(StrEnum):
+    """How often the same deals are played, so that luck is taken out."""
+
+    ROTATION = "rotation"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRules:
+    """Which sets of five are played, and how many of them.
+
+    `full`: every set, `repeats` times. `balanced`: exactly one of the other three is set. All of them count matches,
+    so with rotation five to a set: `matches` in total, `matches_per_bot` and `meetings` (of two bots) at least, on
+    average.
+    """
+
+    kind: ScheduleKind
+    repeats: int = 1
+    matches: int | None = None
+    matches_per_bot: int | None = None
+    meetings: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentSpec:
+    """One tournament. `bots` are the names as written (1 to 500); `entrants` has the house bots that fill up as well.
+
+    `overrides` are the options that differ from the profile, `options` the two put together. `seed` None: whoever
+    creates the tournament draws one and keeps it (`dataclasses.replace`); deals follow from it, so no bot may see it.
+    `in_flight`: matches being played at once, None: as many as the platform likes. `no_show_limit`: how many attempts
+    at one match may end as no-show.
+    """
+
+    name: str
+    profile: str
+    options: Options
+    bots: tuple[str, ...]
+    schedule: ScheduleRules
+    deals: int
+    overrides: tuple[tuple[str, OptionValue], ...] = ()
+    duplicate: Duplicate = Duplicate.ROTATION
+    clock: ClockRules = field(default_factory=ClockRules)
+    faults: FaultRules = field(default_factory=FaultRules)
+    seed: str | None = None
+    in_flight: int | None = None
+    no_show_limit: int = NO_SHOW_LIMIT
+
+    @property
+    def entrants(self) -> tuple[str, ...]:
+        """Names of all that play, at least five; an index into it is what the schedule calls an entrant."""
+        return fill_up(self.bots)
+
+
+def fill_up(bots: Sequence[str]) -> tuple[str, ...]:
+    """The bots, and house bots until there are five: greedy and random in turn, under names that are not taken."""
+    names = list(bots)
+    spare = (house_name(kind, copy) for copy in count(1) for kind in HOUSE_BOTS)
+    while len(names) < SEATS:
+        name = next(spare)
+        if name not in names:
+            names.append(name)
+    return tuple(names)
+
+
+def house_name(kind: str, copy: int = 1) -> str:
+    """The name of a house bot: `house:greedy`, its second copy `house:greedy#2`."""
+    return f"{HOUSE_PREFIX}{kind}" if copy == 1 else f"{HOUSE_PREFIX}{kind}#{copy}"
+
+
+def house_bot_id(name: str) -> str | None:
+    """The bot id behind the name of a house bot (`house:greedy#2` is played by `house:greedy`), None for others."""
+    return name.partition("#")[0] if name.startswith(HOUSE_PREFIX) else None

@@ -1,0 +1,58 @@
+"""A specification as the text of a tournament file, which reads back as the same."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import yaml
+
+from services.common.matches import ClockRules, FaultRules
+from services.tournament.spec.durations import format_duration
+from services.tournament.spec.values import ScheduleRules, TournamentSpec
+
+
+def format_spec(spec: TournamentSpec) -> str:
+    """The file. If the spec has a seed, so has the file: show it to nobody before the tournament is over."""
+    document: dict[str, object] = {"name": spec.name, "profile": spec.profile}
+    if spec.overrides:
+        document["options"] = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in spec.overrides
+        }
+    document["bots"] = list(spec.bots)
+    document["schedule"] = _schedule(spec.schedule)
+    document["duplicate"] = str(spec.duplicate)
+    document["deals"] = spec.deals
+    document["clock"] = _clock(spec.clock)
+    document["faults"] = _faults(spec.faults)
+    if spec.seed is not None:
+        document["seed"] = spec.seed
+    if spec.in_flight is not None:
+        document["in_flight"] = spec.in_flight
+    document["no_show_limit"] = spec.no_show_limit
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _schedule(rules: ScheduleRules) -> dict[str, object]:
+    written = {field.name: getattr(rules, field.name) for field in fields(rules)}
+    written["kind"] = str(rules.kind)
+    if rules.repeats == 1:
+        del written["repeats"]
+    return {name: value for name, value in written.items() if value is not None}
+
+
+def _clock(clock: ClockRules) -> dict[str, object]:
+    return {
+        "limit": "off" if clock.limit is None else format_duration(clock.limit),
+        "bank": format_duration(clock.bank),
+        "increment": format_duration(clock.increment),
+        "grace": format_duration(clock.grace),
+        "ready": format_duration(clock.ready),
+    }
+
+
+def _faults(faults: FaultRules) -> dict[str, object]:
+    return {
+        "illegal": str(faults.illegal),
+        "illegal_limit": faults.illegal_limit,
+        "takeover_after": faults.takeover_after,
+    }

@@ -1,0 +1,47 @@
+"""What standings are made from, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.common.matches import DealScore, SeatFaults
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMatch:
+    """One match that counts. `group` as the schedule has it (matches of one group share their deals); `entrants` are
+    indices by seat, `deals` and `faults` as in the outcome.
+    """
+
+    number: int
+    group: int
+    entrants: tuple[int, int, int, int, int]
+    deals: tuple[DealScore, ...]
+    faults: tuple[SeatFaults, SeatFaults, SeatFaults, SeatFaults, SeatFaults]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One line of the table. `low` and `high` are the 95 % interval of `points_per_deal`, None with too few blocks.
+
+    Without a deal `points_per_deal` is 0 and the entrant comes last. `takeovers`: matches in which a house bot took
+    over.
+    """
+
+    rank: int
+    name: str
+    points_per_deal: float
+    low: float | None
+    high: float | None
+    matches: int
+    deals: int
+    blocks: int
+    timeouts: int
+    illegal_answers: int
+    disconnects: int
+    takeovers: int
+
+    @property
+    def faults(self) -> int:
+        """Timeouts, illegal answers and takeovers; a disconnect that cost no decision is no fault."""
+        return self.timeouts + self.illegal_answers + self.takeovers
