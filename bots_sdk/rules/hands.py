@@ -51,7 +51,7 @@ def face_counts(hand: bytes, callable_jokers: bool) -> list[tuple[Card, int]]:
 
 
 def highest_payable(cards: bytes, top_strength: int = BIG) -> list[Card]:
-    """The different cards of the highest strength among the cards, never a marked joker, ascending (rules 4.4, 3.1).
+    """The different cards of the highest strength among the cards, never a marked joker, ascending (rules 4.4, 7.2).
 
     Args:
         cards: card codes.
