@@ -13,7 +13,7 @@ from services.common.metrics import TournamentMetrics
 from services.ledger.values import TournamentState
 from services.tournament.director.dispatch import Dispatch, void_outcome
 from services.tournament.director.lane import Lane
-from services.tournament.director.limits import Limits
+from services.tournament.director.limits import Limits, Retries
 from services.tournament.director.ports import Fixtures, LedgerPort, MatchServiceLost, MatchServicePort
 from services.tournament.director.status import Board, DirectorStatus
 from services.tournament.director.strikes import Strikes
@@ -64,11 +64,12 @@ class Director:
         self._reason = ""
         self._suspending = False
         self._begun = False
+        self._started = False
         self._advancing = False
         self._ended = asyncio.Event()
         self._drain_timer: asyncio.TimerHandle | None = None
 
-    # ------------------------------------------------------------------------------------------------------------ verbs
+    # ---- verbs
 
     def pause(self, reason: str = "") -> None:
         """Hand out nothing more; finish what runs, then stop. `resume` before that takes it back."""
@@ -95,7 +96,7 @@ class Director:
         """Where it stands; waits up to `wait` seconds while that is version `known`."""
         return await self._board.see(known, wait)
 
-    # -------------------------------------------------------------------------------------------------------------- run
+    # ---- run
 
     async def run(self) -> TournamentState:
         """Play until everything has a result, or until a verb or a fault ends it earlier; the state it ended in."""
@@ -147,7 +148,7 @@ class Director:
                 written = current
             status = await self._board.see(status.version, self._limits.poll)
 
-    # ------------------------------------------------------------------------------------------------------------ lanes
+    # ---- lanes
 
     async def _tend(self, lane: Lane) -> None:
         """Work with one match service, beginning anew whenever it was lost."""
@@ -155,11 +156,10 @@ class Director:
         while True:
             try:
                 await lane.port.withdraw(self._tournament)
-                await self._gather(lane)
-                retries.reset()
-                async with asyncio.TaskGroup() as both:
-                    both.create_task(self._submit(lane))
-                    both.create_task(self._collect(lane))
+                async with asyncio.TaskGroup() as all_three:
+                    all_three.create_task(self._gather(lane, retries))
+                    all_three.create_task(self._submit(lane))
+                    all_three.create_task(self._collect(lane))
             except* MatchServiceLost as lost:
                 _log.warning("match service %s lost: %s", lane.port.name, lost.exceptions[0])
             for order in self._dispatch.take_lost(lane):
@@ -169,16 +169,16 @@ class Director:
             self._publish()
             await asyncio.sleep(retries.next())
 
-    async def _gather(self, lane: Lane) -> None:
-        """Wait until all bots have a stream there."""
+    async def _gather(self, lane: Lane, retries: Retries) -> None:
+        """Keep up with who has a stream there, until all have."""
         wait = 0.0
-        while missing := await lane.port.missing(list(self._names), wait):
-            lane.missing = frozenset(missing)
-            self._publish()
+        while not lane.is_complete:
+            lane.missing = frozenset(await lane.port.missing(list(self._names), wait))
             wait = self._limits.gather
-        lane.missing = frozenset()
-        lane.ready = True
-        self._go_on()
+            retries.reset()
+            # The first match waits until some match service has all bots, so that nobody begins while others start up.
+            self._started = self._started or lane.is_complete
+            self._go_on()
 
     async def _submit(self, lane: Lane) -> None:
         while True:
@@ -215,7 +215,7 @@ class Director:
         future.add_done_callback(close)
         return future
 
-    # ------------------------------------------------------------------------------------------------------------ state
+    # ---- state
 
     def _go_on(self) -> None:
         """Something has changed: see to it in the next turn of the loop, once for all that changes in this one."""
@@ -229,7 +229,8 @@ class Director:
         if self._ended.is_set():
             return
         self._settle()
-        if self._aim is TournamentState.FINISHED and not self._ended.is_set() and not self._writer.stalled:
+        may_play = self._started and self._aim is TournamentState.FINISHED and not self._ended.is_set()
+        if may_play and not self._writer.stalled:
             self._dispatch.hand_out(self._new_attempt)
         self._publish()
 
@@ -256,8 +257,7 @@ class Director:
         self._drain_timer = None if seconds is None else loop.call_later(seconds, self._ended.set)
 
     def _publish(self, final: TournamentState | None = None) -> None:
-        started = any(lane.ready for lane in self._lanes) or self._board.current.state is not TournamentState.OPEN
-        state = TournamentState.RUNNING if started else TournamentState.OPEN
+        state = TournamentState.RUNNING if self._started else TournamentState.OPEN
         if self._aim is not TournamentState.FINISHED:
             state = TournamentState.DRAINING
         metrics, dispatch = self._metrics, self._dispatch
@@ -276,8 +276,9 @@ class Director:
         )
 
     def _missing(self) -> tuple[str, ...]:
-        """Names of the bots waited for: those that keep every match service from beginning."""
-        if any(lane.ready for lane in self._lanes):
+        """Names of the bots waited for: before the first match those that hinder it, later those that are nowhere."""
+        known = [lane.missing for lane in self._lanes if lane.missing is not None]
+        if not known:
             return ()
-        away = frozenset[str]().union(*(lane.missing for lane in self._lanes))
+        away = frozenset.intersection(*known) if self._started else min(known, key=len)
         return tuple(sorted(self._names[bot] for bot in away))

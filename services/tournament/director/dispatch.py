@@ -42,16 +42,14 @@ class Dispatch:
     def hand_out(self, new_attempt: Callable[[], str]) -> None:
         """Give matches to lanes up to the bounds: the one place where a match starts."""
         while self.running < self._bound():
-            number = self.backlog.take(self._may_start)
+            number = self.backlog.take(lambda number: self._place(number) is not None)
             if number is None:
                 return
-            seats = self._fixtures.seats(number)
-            lane = choose_lane(self._lanes, seats, self._limits.per_service)
-            if lane is None:
-                self.backlog.give_back(number)
-                return
-            self._pending.update(seat.bot_id for seat in seats)
-            lane.assign(self._fixtures.order(number, new_attempt()))
+            lane = self._place(number)
+            assert lane is not None
+            order = self._fixtures.order(number, new_attempt())
+            self._pending.update(seat.bot_id for seat in order.seats)
+            lane.assign(order)
 
     def take_back(self, lane: Lane, attempt: str) -> MatchOrder | None:
         """An outcome came, its order is being written now. None: nobody waits for it, it is old or a second copy."""
@@ -75,12 +73,15 @@ class Dispatch:
         else:
             self.backlog.give_back(order.number)
 
-    def _may_start(self, number: int) -> bool:
-        bound = self._limits.per_bot
-        return all(seat.is_house or self._pending[seat.bot_id] < bound for seat in self._fixtures.seats(number))
+    def _place(self, number: int) -> Lane | None:
+        """Where the match may start now."""
+        seats, bound = self._fixtures.seats(number), self._limits.per_bot
+        if any(self._pending[seat.bot_id] >= bound and not seat.is_house for seat in seats):
+            return None
+        return choose_lane(self._lanes, seats, self._limits.per_service)
 
     def _bound(self) -> int:
-        bound = self._limits.per_service * sum(lane.ready for lane in self._lanes)
+        bound = self._limits.per_service * sum(lane.missing is not None for lane in self._lanes)
         return bound if self._limits.in_flight is None else min(bound, self._limits.in_flight)
 
 

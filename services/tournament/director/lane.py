@@ -13,13 +13,12 @@ from services.tournament.director.ports import MatchServicePort
 class Lane:
     """The orders on the way at one match service, by attempt, and the bots in them.
 
-    `ready` says that all bots of the tournament have a stream there, so that orders may go.
+    `missing` are the bots without a stream there: their matches go elsewhere, or wait; None before it is known.
     """
 
     def __init__(self, port: MatchServicePort) -> None:
         self.port = port
-        self.ready = False
-        self.missing: frozenset[str] = frozenset()
+        self.missing: frozenset[str] | None = None
         self.running: dict[str, MatchOrder] = {}
         self.outgoing: list[MatchOrder] = []
         self.wake = asyncio.Event()
@@ -48,11 +47,21 @@ class Lane:
     def lose(self) -> list[MatchOrder]:
         """The match service is gone, and all it had with it: those orders."""
         lost = list(self.running.values())
-        self.ready = False
+        self.missing = None
         self.running.clear()
         self.take_outgoing()
         self._tables.clear()
         return lost
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every bot of the tournament has a stream there."""
+        return self.missing is not None and not self.missing
+
+    def has_all(self, seats: Sequence[Entrant]) -> bool:
+        """Whether these bots have streams there."""
+        missing = self.missing
+        return missing is not None and (not missing or missing.isdisjoint(seat.bot_id for seat in seats))
 
     def acquaintance(self, seats: Sequence[Entrant]) -> int:
         """How many of these bots play here already."""
@@ -66,7 +75,7 @@ def choose_lane(lanes: Sequence[Lane], seats: Sequence[Entrant], bound: int) -> 
     among the lanes within a quarter of the bound above the least load the one with most of the bots wins, then the
     emptiest.
     """
-    free = [lane for lane in lanes if lane.ready and len(lane.running) < bound]
+    free = [lane for lane in lanes if lane.has_all(seats) and len(lane.running) < bound]
     if not free:
         return None
     least = min(len(lane.running) for lane in free)

@@ -1,0 +1,88 @@
+"""A platform as the operator's commands talk to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+import grpc.aio
+
+from baohuang.tournament.v1 import tournament_service_pb2 as pb
+from baohuang.tournament.v1 import tournament_service_pb2_grpc as pb_grpc
+
+PATIENCE = 30.0
+"""Seconds for an answer; planning a large tournament may take some of them."""
+
+REACH = 5.0
+"""Seconds to reach the platform at all."""
+
+ENDED = (pb.STATE_PAUSED, pb.STATE_FINISHED, pb.STATE_CANCELLED)
+"""States in which nothing happens any more by itself."""
+
+
+class Client:
+    """The calls of an operator. Each may raise grpc.RpcError."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = pb_grpc.TournamentServiceStub(channel)
+
+    async def plan(self, spec_yaml: str) -> pb.Plan:
+        return (await self._stub.PlanTournament(pb.PlanTournamentRequest(spec_yaml=spec_yaml), timeout=PATIENCE)).plan
+
+    async def create(self, spec_yaml: str) -> pb.Tournament:
+        request = pb.CreateTournamentRequest(spec_yaml=spec_yaml)
+        return (await self._stub.CreateTournament(request, timeout=PATIENCE)).tournament
+
+    async def get(self, name: str) -> pb.Tournament:
+        return (await self._stub.GetTournament(pb.GetTournamentRequest(name=name), timeout=PATIENCE)).tournament
+
+    async def list(self) -> list[pb.Tournament]:
+        found: list[pb.Tournament] = []
+        token = ""
+        while True:
+            page = await self._stub.ListTournaments(pb.ListTournamentsRequest(page_token=token), timeout=PATIENCE)
+            found += page.tournaments
+            token = page.next_page_token
+            if not token:
+                return found
+
+    async def pause(self, name: str) -> pb.Tournament:
+        return (await self._stub.PauseTournament(pb.PauseTournamentRequest(name=name), timeout=PATIENCE)).tournament
+
+    async def resume(self, name: str) -> pb.Tournament:
+        return (await self._stub.ResumeTournament(pb.ResumeTournamentRequest(name=name), timeout=PATIENCE)).tournament
+
+    async def cancel(self, name: str) -> pb.Tournament:
+        return (await self._stub.CancelTournament(pb.CancelTournamentRequest(name=name), timeout=PATIENCE)).tournament
+
+    async def standings(self, name: str) -> pb.GetStandingsResponse:
+        return await self._stub.GetStandings(pb.GetStandingsRequest(name=name), timeout=PATIENCE)
+
+    async def watch(self, name: str) -> AsyncIterator[pb.Tournament]:
+        """The tournament, again after each change, until it is finished, paused or cancelled."""
+        async for response in self._stub.WatchTournament(pb.WatchTournamentRequest(name=name)):
+            yield response.tournament
+
+
+class Unreachable(Exception):
+    """Nobody answers at an address."""
+
+
+@asynccontextmanager
+async def connect(server: str) -> AsyncIterator[Client]:
+    """A client of the platform at HOST:PORT. Raises Unreachable when nobody is there."""
+    options = [("grpc.keepalive_time_ms", 10_000), ("grpc.keepalive_timeout_ms", 5_000)]
+    async with grpc.aio.insecure_channel(server, options=options) as channel:
+        state = channel.get_state(try_to_connect=True)
+        try:
+            async with asyncio.timeout(REACH):
+                while state is not grpc.ChannelConnectivity.READY:
+                    if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                        raise Unreachable(server)
+                    await channel.wait_for_state_change(state)
+                    state = channel.get_state(try_to_connect=True)
+        except TimeoutError:
+            raise Unreachable(server) from None
+        yield Client(channel)

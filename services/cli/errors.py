@@ -1,0 +1,68 @@
+"""What a command says when it cannot do what it was told: one sentence, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+
+class CommandFailed(click.ClickException):
+    """Shown as `Error: …`, with exit code 1. `reason` is a name of `baohuang.error.v1.Reason`, for programs."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@contextmanager
+def plain_errors(server: str = "") -> Iterator[None]:
+    """Turns refusals of the platform, local or over gRPC, into a sentence."""
+    import grpc
+
+    from services.cli.client import Unreachable
+    from services.common.errors import PlatformError
+
+    try:
+        yield
+    except Unreachable:
+        raise _unreachable(server) from None
+    except PlatformError as error:
+        raise CommandFailed(sentence(error.message, error.next_step), error.reason.wire_name) from None
+    except grpc.RpcError as error:
+        raise _from_rpc(error, server) from None
+
+
+def sentence(message: str, next_step: str) -> str:
+    """Both, as one text; a message that says itself what to do is not repeated."""
+    message = message.strip()
+    if message and message[-1] not in ".!?":
+        message += "."
+    return f"{message} {next_step}"
+
+
+def _from_rpc(error: Any, server: str) -> CommandFailed:
+    import grpc
+    from google.rpc import error_details_pb2
+    from grpc_status import rpc_status
+
+    from services.common.errors import REMEDIES, Reason
+
+    status = rpc_status.from_call(error)
+    for detail in status.details if status is not None else ():
+        info = error_details_pb2.ErrorInfo()
+        if detail.Unpack(info):
+            reason = Reason[info.reason.removeprefix("REASON_")]
+            return CommandFailed(sentence(error.details(), REMEDIES[reason].next_step), info.reason)
+    if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+        return _unreachable(server)
+    return CommandFailed(f"{server} answered with {error.code().name}: {error.details()}. Is it a Baohuang platform?")
+
+
+def _unreachable(server: str) -> CommandFailed:
+    return CommandFailed(
+        f"No platform answers at {server}: start one with `baohuang serve`, or name another with --server HOST:PORT.",
+        "REASON_UNREACHABLE",
+    )

@@ -1,0 +1,103 @@
+"""`baohuang serve`: the platform on this machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from services.cli.errors import plain_errors
+
+if TYPE_CHECKING:
+    from services.common.settings import Settings
+    from services.main import Platform
+
+EXIT_AT_ONCE = 130
+
+ONE_PRESS = 0.5
+"""Seconds within which signals are one: a wrapper may hand on what the terminal has sent to us already."""
+
+
+@click.command()
+@click.option("--data", "data_dir", type=click.Path(path_type=Path), help="Folder of ledger and logs.  [default: data]")
+@click.option("--host", help="Interface to listen on.  [default: 127.0.0.1]")
+@click.option("--advertised-host", help="Host that bots are told, if it is another.")
+@click.option("--port", help="gRPC port; 0: any free one.  [default: 7400]")
+@click.option("--http-port", help="HTTP port for page, metrics and discovery; 0: any free one.  [default: 7480]")
+@click.option("--match-services", help="How many match services to run, best one a core.  [default: 2]")
+@click.option("--match-port", help="gRPC port of the first match service, the others follow; 0: any free ones.")
+@click.option("--ray-address", help="Join the Ray cluster at this address instead of starting one here.")
+@click.option("--log-level", help="debug, info, warning or error.  [default: info]")
+def serve(**options: Any) -> None:
+    """Run the platform: lobby, tournaments, match services, pages and metrics.
+
+    Every option can also be set by a variable: BAOHUANG_PORT for --port, BAOHUANG_DATA_DIR for --data, and so on.
+
+    Ctrl-C finishes running matches for a short while and stops; tournaments go on when the platform is started again.
+    """
+    import asyncio
+
+    with plain_errors():
+        from services.common.settings import load_settings
+
+        settings = load_settings(options)
+        click.echo("Starting, this takes a few seconds.")
+        asyncio.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> None:
+    from services.common.logging import configure_logging
+    from services.main import Platform, streams_to
+
+    with streams_to(settings.logs_dir / "ray.log") as terminal:
+        configure_logging("serve", settings, terminal)
+        platform = Platform(settings)
+        try:
+            description = await platform.start()
+            addresses = description.addresses
+            terminal.write(
+                f"Bots and `baohuang tournament`: {addresses.grpc}\n"
+                f"Page: http://{addresses.http}/  for Prometheus: http://{addresses.http}/sd\n"
+                f"Ledger: {platform.ledger_path}  logs: {settings.logs_dir.absolute()}\n"
+                "Ready. Ctrl-C stops.\n"
+            )
+            await _until_stopped(platform)
+            terminal.write("Stopping: running matches are finished; Ctrl-C again stops at once.\n")
+            stopped = await platform.stop()
+        finally:
+            platform.close()
+        if stopped.suspended:
+            terminal.write(
+                f"Stopped. {', '.join(stopped.suspended)} will go on by itself with the next "
+                f"`baohuang serve --data {settings.data_dir}`.\n"
+            )
+        else:
+            terminal.write("Stopped.\n")
+
+
+async def _until_stopped(platform: Platform) -> None:
+    """Returns after the first Ctrl-C or SIGTERM; a second one ends everything where it stands."""
+    import asyncio
+    import os
+    import signal
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    first = 0.0
+
+    def on_signal() -> None:
+        nonlocal first
+        if not stop.is_set():
+            first = loop.time()
+            stop.set()
+        elif loop.time() - first > ONE_PRESS:
+            platform.abandon()
+            os._exit(EXIT_AT_ONCE)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal)
+    watching = asyncio.create_task(platform.watch())
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait([watching, stopping], return_when=asyncio.FIRST_COMPLETED)
+    watching.cancel()

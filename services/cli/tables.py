@@ -1,0 +1,116 @@
+"""Tournaments and standings as a person reads them, and as a program does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.json_format import MessageToDict
+
+from baohuang.tournament.v1 import tournament_service_pb2 as pb
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+    from rich.console import Console
+
+
+def state_name(state: int) -> str:
+    """`running` for STATE_RUNNING."""
+    return pb.State.Name(pb.State.ValueType(state)).removeprefix("STATE_").lower()
+
+
+def as_json(message: Message) -> dict[str, Any]:
+    """A message as plain values; counts are numbers, and all fields are there."""
+    plain = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    return _numbers(plain, message)
+
+
+def _numbers(plain: dict[str, Any], message: Message) -> dict[str, Any]:
+    """Protobuf's JSON writes 64-bit numbers as text, which no script expects; ours are small enough for numbers."""
+    for field in message.DESCRIPTOR.fields:
+        value = plain.get(field.name)
+        if field.cpp_type in (field.CPPTYPE_UINT64, field.CPPTYPE_INT64) and isinstance(value, str):
+            plain[field.name] = int(value)
+        elif field.message_type is not None and isinstance(value, dict):
+            _numbers(value, getattr(message, field.name))
+        elif field.message_type is not None and isinstance(value, list):
+            for one, part in zip(value, getattr(message, field.name), strict=True):
+                _numbers(one, part)
+    return plain
+
+
+def print_json(console: Console, value: object) -> None:
+    """One line of JSON, whatever the width of the terminal."""
+    console.file.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def standings_table(standings: Iterable[pb.Standing]) -> Any:
+    """The table, best first."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("bot", no_wrap=True)
+    for title in ("points/deal", "95 % interval", "matches", "deals", "blocks", "faults"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for line in standings:
+        has_interval = line.HasField("low") and line.HasField("high")
+        table.add_row(
+            str(line.rank),
+            line.name,
+            f"{line.points_per_deal:+.3f}",
+            f"{line.low:+.3f} … {line.high:+.3f}" if has_interval else "-",
+            *map(str, (line.matches, line.deals, line.blocks)),
+            str(line.timeouts + line.illegal_answers + line.takeovers),
+        )
+    return table
+
+
+def tournaments_table(tournaments: Iterable[pb.Tournament]) -> Any:
+    """One line a tournament."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("tournament", "state", "matches", "deals", "faults", "made at", ""):
+        table.add_column(title)
+    for one in tournaments:
+        progress = one.progress
+        table.add_row(
+            one.name,
+            state_name(one.state),
+            f"{progress.matches_done}/{progress.matches}",
+            f"{progress.deals_done}/{progress.deals}",
+            str(progress.faults),
+            one.created_at.ToDatetime().strftime("%Y-%m-%d %H:%M"),
+            remark(one),
+        )
+    return table
+
+
+def remark(one: pb.Tournament) -> str:
+    """What there is to say about a tournament, if anything."""
+    if one.missing_bots:
+        return "waits for " + ", ".join(one.missing_bots)
+    return one.message
+
+
+def describe_tournament(one: pb.Tournament) -> Iterable[str]:
+    """A tournament in some lines."""
+    progress = one.progress
+    yield f"{one.name}: {state_name(one.state)}" + (f" ({remark(one)})" if remark(one) else "")
+    yield f"  matches  {progress.matches_done} of {progress.matches}, {progress.matches_running} running"
+    yield f"  deals    {progress.deals_done} of {progress.deals}"
+    yield f"  void     {progress.attempts_void} attempts, played again"
+    yield f"  faults   {progress.faults}"
+    yield from describe_plan(one.plan)
+
+
+def describe_plan(plan: pb.Plan) -> Iterable[str]:
+    """What a schedule comes to, in some lines."""
+    yield f"  plan     {plan.matches} matches, {plan.deals} deals, {len(plan.entrants)} entrants"
+    yield f"  meetings of two entrants  {plan.meetings_min} to {plan.meetings_max}, {plan.meetings_mean:.2f} on average"
+    yield f"  matches in one seat       {plan.seat_min} to {plan.seat_max}"
+    yield f"  entrants {', '.join(plan.entrants)}"

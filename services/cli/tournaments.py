@@ -1,0 +1,211 @@
+"""`baohuang tournament …`: everything an operator does with tournaments, over gRPC."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from services.cli.errors import CommandFailed, plain_errors
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from baohuang.tournament.v1 import tournament_service_pb2 as pb
+    from services.cli.client import Client
+
+DEFAULT_SERVER = "127.0.0.1:7400"
+
+EXIT_NOT_FINISHED = 3
+"""The tournament was paused or cancelled by somebody or something else."""
+EXIT_INTERRUPTED = 130
+
+T = TypeVar("T")
+_Command = Callable[..., Any]
+
+
+@click.group()
+def tournament() -> None:
+    """Run tournaments, watch them, read their standings."""
+
+
+def _common(command: _Command) -> _Command:
+    command = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON, for scripts.")(command)
+    return click.option(
+        "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
+    )(command)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _at(server: str, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Does some work with a client of the platform at `server`; what goes wrong becomes a sentence."""
+    import asyncio
+
+    with plain_errors(server):
+        from services.cli.client import connect
+
+        async def connected() -> T:
+            async with connect(server) as client:
+                return await work(client)
+
+        return asyncio.run(connected())
+
+
+@tournament.command()
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option("--detach", is_flag=True, help="Return when it is started, instead of following it to its end.")
+@_common
+def run(spec: Path, detach: bool, server: str, as_json: bool) -> None:
+    """Start the tournament described in the YAML file SPEC and follow it.
+
+    Ctrl-C pauses it: running matches are finished, and the command that goes on is printed.
+    """
+    text = _read(spec)
+    _start(server, lambda client: client.create(text), detach=detach, as_json=as_json)
+
+
+@tournament.command()
+@click.argument("name")
+@click.option("--detach", is_flag=True, help="Return when it is started, instead of following it to its end.")
+@_common
+def resume(name: str, detach: bool, server: str, as_json: bool) -> None:
+    """Play what is scheduled in NAME and not done, and follow it."""
+    _start(server, lambda client: client.resume(name), detach=detach, as_json=as_json)
+
+
+@tournament.command()
+@click.argument("spec", type=click.Path(path_type=Path))
+@_common
+def plan(spec: Path, server: str, as_json: bool) -> None:
+    """Check the YAML file SPEC and say what would be played, without starting anything."""
+    from services.cli import tables
+
+    text = _read(spec)
+    planned = _at(server, lambda client: client.plan(text))
+    _show(planned, tables.describe_plan(planned), as_json)
+
+
+@tournament.command("list")
+@_common
+def list_(server: str, as_json: bool) -> None:
+    """List all tournaments, the newest first."""
+    from services.cli import tables
+
+    found = _at(server, lambda client: client.list())
+    console = _console()
+    if as_json:
+        tables.print_json(console, [tables.as_json(one) for one in found])
+    elif found:
+        console.print(tables.tournaments_table(found))
+    else:
+        console.print("There are no tournaments yet: start one with `baohuang tournament run SPEC`.")
+
+
+@tournament.command()
+@click.argument("name")
+@_common
+def show(name: str, server: str, as_json: bool) -> None:
+    """Show where the tournament NAME stands."""
+    _verb(server, as_json, lambda client: client.get(name))
+
+
+@tournament.command()
+@click.argument("name")
+@_common
+def pause(name: str, server: str, as_json: bool) -> None:
+    """Finish the running matches of NAME and start no others."""
+    _verb(server, as_json, lambda client: client.pause(name))
+
+
+@tournament.command()
+@click.argument("name")
+@_common
+def cancel(name: str, server: str, as_json: bool) -> None:
+    """End NAME for good; its results are kept."""
+    _verb(server, as_json, lambda client: client.cancel(name))
+
+
+@tournament.command()
+@click.argument("name")
+@_common
+def standings(name: str, server: str, as_json: bool) -> None:
+    """Print the table of NAME, with 95 % intervals."""
+
+    async def read(client: Client) -> tuple[pb.Tournament, pb.GetStandingsResponse]:
+        return await client.get(name), await client.standings(name)
+
+    _print_standings(*_at(server, read), as_json)
+
+
+def _verb(server: str, as_json: bool, call: Callable[[Client], Awaitable[pb.Tournament]]) -> None:
+    from services.cli import tables
+
+    one = _at(server, call)
+    _show(one, tables.describe_tournament(one), as_json)
+
+
+def _show(message: Any, lines: Iterable[str], as_json: bool) -> None:
+    from services.cli import tables
+
+    console = _console()
+    if as_json:
+        tables.print_json(console, tables.as_json(message))
+    else:
+        console.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _start(server: str, call: Callable[[Client], Awaitable[pb.Tournament]], *, detach: bool, as_json: bool) -> None:
+    """Start or resume a tournament, and follow it unless told otherwise."""
+    from services.cli import tables
+    from services.cli.running import Interrupted, follow_to_the_end, resume_command
+
+    if detach:
+        _verb(server, as_json, call)
+        return
+    try:
+        one, table = _at(server, lambda client: follow_to_the_end(client, call, server, _console(), quiet=as_json))
+    except Interrupted as interrupted:
+        click.echo(f"Go on with: {resume_command(interrupted.name, server)}", err=True)
+        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    _print_standings(one, table, as_json)
+    state = tables.state_name(one.state)
+    if state != "finished":
+        remark = f": {tables.remark(one)}" if tables.remark(one) else ""
+        click.echo(f"{one.name} is {state}{remark}", err=True)
+        if state == "paused":
+            click.echo(f"Go on with: {resume_command(one.name, server)}", err=True)
+        raise click.exceptions.Exit(EXIT_NOT_FINISHED)
+
+
+def _print_standings(one: pb.Tournament, table: pb.GetStandingsResponse, as_json: bool) -> None:
+    from services.cli import tables
+
+    console = _console()
+    if as_json:
+        lines = [tables.as_json(line) for line in table.standings]
+        tables.print_json(console, {"tournament": tables.as_json(one), "standings": lines})
+        return
+    progress = table.progress
+    console.print(tables.standings_table(table.standings))
+    console.print(
+        f"{one.name}: {progress.deals_done} of {progress.deals} deals in {progress.matches_done} matches, "
+        f"{progress.faults} faults",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _read(spec: Path) -> str:
+    try:
+        return spec.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"The file {spec} cannot be read ({error.strerror}): name a YAML file.") from None
+    except UnicodeDecodeError:
+        raise CommandFailed(f"The file {spec} is no UTF-8 text: name a YAML file.") from None

@@ -1,0 +1,70 @@
+"""The gateway's gRPC server: its settings, health and reflection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import grpc.aio
+from grpc_health.v1 import health_pb2
+from grpc_health.v1.health import SERVICE_NAME as HEALTH
+from grpc_health.v1.health import aio as health
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
+from grpc_reflection.v1alpha import reflection
+
+from services.common.errors import ErrorInterceptor, SetupError
+from services.common.targets import format_address
+
+MESSAGE_LIMIT = 1 << 20
+"""Bytes of the largest message that is read: a specification is far smaller."""
+
+GOODBYE = 0.5
+"""Seconds that calls may go on when the server stops."""
+
+
+class GrpcServer:
+    """Serves some services by their full names, with health for each, and reflection over all."""
+
+    def __init__(self, services: Mapping[str, Callable[[grpc.aio.Server], None]], keepalive: float) -> None:
+        milliseconds = int(keepalive * 1000)
+        self._server = grpc.aio.server(
+            interceptors=[ErrorInterceptor()],
+            options=[
+                ("grpc.so_reuseport", 0),  # otherwise a second server would share the port in silence
+                ("grpc.max_receive_message_length", MESSAGE_LIMIT),
+                ("grpc.keepalive_time_ms", milliseconds),
+                ("grpc.keepalive_timeout_ms", milliseconds),
+                ("grpc.http2.ping_timeout_ms", milliseconds),  # without it a half-open wire is noticed after a minute
+                ("grpc.keepalive_permit_without_calls", 1),
+                ("grpc.http2.min_ping_interval_without_data_ms", 1000),
+                ("grpc.http2.max_ping_strikes", 0),
+            ],
+        )
+        self._health = health.HealthServicer()
+        self._names = [*services, ""]
+        for add in services.values():
+            add(self._server)
+        add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection((*services, HEALTH, reflection.SERVICE_NAME), self._server)
+
+    async def start(self, host: str, port: int) -> int:
+        """Begin to listen; the port. Raises SetupError when it is taken."""
+        address = format_address(host, port)
+        try:
+            bound = self._server.add_insecure_port(address)
+        except RuntimeError:
+            raise SetupError(f"{address} cannot be listened on: is the port in use?", address=address) from None
+        await self._server.start()
+        await self._say(health_pb2.HealthCheckResponse.SERVING)
+        return bound
+
+    async def drain(self) -> None:
+        """Tell whoever asks for health that the end is near."""
+        await self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
+
+    async def stop(self) -> None:
+        """End all calls and close."""
+        await self._server.stop(GOODBYE)
+
+    async def _say(self, status: int) -> None:
+        for name in self._names:
+            await self._health.set(name, status)

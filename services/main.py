@@ -1,0 +1,205 @@
+"""The composition root: one platform, started, watched and stopped, with Ray under it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import ray
+from ray.exceptions import RayActorError
+
+from services.common.errors import SetupError
+from services.common.reaper import Reaper, descendants_of
+from services.common.settings import Settings
+from services.common.targets import format_address
+from services.common.tickets import KEY_BYTES
+from services.gateway.actor import GatewayDescription, start_gateway
+from services.ledger.ledger import Ledger
+from services.match.actor import start_match_services
+
+_log = logging.getLogger(__name__)
+
+LEDGER_FILE = "ledger.db"
+
+GRACE = 20.0
+"""Seconds that running matches have when the platform stops; what is not finished then is played again next time."""
+
+OBJECT_STORE_BYTES = 128 * 1024 * 1024
+"""Orders and outcomes are small and travel within calls; Ray would reserve a third of the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """How a platform stopped: `suspended` are the tournaments that go on when it is started again."""
+
+    suspended: tuple[str, ...]
+
+
+class Platform:
+    """Gateway, match services and directors, on a Ray of our own or in a cluster. One at a time in a process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._ledger: Ledger | None = None
+        self._reaper: Reaper | None = None
+        self._gateway: Any = None
+        self._services: dict[str, Any] = {}
+
+    async def start(self) -> GatewayDescription:
+        """Start everything; where it listens.
+
+        Raises PlatformError, in one sentence, and before anything heavy is started where that is possible: a port that
+        is taken, a ledger that is locked, of another version or not writable; later: no Ray cluster at the address.
+        """
+        settings = self._settings = _with_ports(self._settings)
+        self._ledger = Ledger.open(self.ledger_path)
+        _start_ray(settings)
+        if not settings.ray_address:
+            self._reaper = Reaper(descendants_of(os.getpid()))
+        ticket_key = secrets.token_bytes(KEY_BYTES)
+        self._services = start_match_services(settings, ticket_key)
+        self._gateway = start_gateway(settings, str(self.ledger_path), ticket_key, self._services)
+        description: GatewayDescription = await self._gateway.describe.remote()
+        return description
+
+    @property
+    def ledger_path(self) -> Path:
+        """The file of the ledger."""
+        return self._settings.data_dir / LEDGER_FILE
+
+    async def watch(self) -> None:
+        """Returns only when the gateway is gone for good; Ray restarts it as long as it can."""
+        while True:
+            try:
+                await self._gateway.live.remote()
+            except RayActorError as error:
+                _log.warning("gateway lost (%s); it is being restarted", type(error).__name__)
+            try:
+                await self._gateway.describe.remote()
+            except RayActorError:
+                await asyncio.sleep(1)
+
+    async def stop(self, grace: float = GRACE) -> Stopped:
+        """Finish what runs, for at most `grace` seconds, write it down, and end every process."""
+        suspended: list[str] = []
+        try:
+            if self._gateway is not None:
+                async with asyncio.timeout(grace + 15):
+                    suspended = await self._gateway.stop.remote(grace)
+        except (RayActorError, TimeoutError) as error:
+            _log.warning("the gateway did not stop in order: %r", error)
+        finally:
+            self.close()
+        return Stopped(tuple(suspended))
+
+    def close(self) -> None:
+        """End every process at once; may be called twice. Nothing that is in the ledger is lost by it."""
+        ray.shutdown()
+        self.abandon()
+        if self._ledger is not None:
+            self._ledger.close()
+
+    def abandon(self) -> None:
+        """Kill every process of ours, without a word."""
+        if self._reaper is not None:
+            self._reaper.close()
+            self._reaper = None
+
+
+def _start_ray(settings: Settings) -> None:
+    # Ray takes these from the environment alone: no reports to its makers, no token written into the home directory.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # noqa: TID251
+    os.environ["RAY_AUTH_MODE"] = "disabled"  # noqa: TID251
+    options: dict[str, Any] = {"address": settings.ray_address}
+    if not settings.ray_address:
+        options = {
+            "address": "local",  # never a cluster that happens to be there
+            "include_dashboard": False,
+            "num_cpus": settings.match_services + 2,  # so many processes are started ahead of the actors
+            "object_store_memory": OBJECT_STORE_BYTES,
+        }
+    try:
+        ray.init(
+            **options,
+            namespace=f"baohuang-{secrets.token_hex(4)}",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            configure_logging=False,
+        )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        where = f"in the cluster at {settings.ray_address}" if settings.ray_address else "on this machine"
+        first = str(error).strip().partition("\n")[0]
+        raise SetupError(f"Ray cannot be started {where}: {first}", ray_address=settings.ray_address) from error
+
+
+def _with_ports(settings: Settings) -> Settings:
+    """The settings with every port known and found free, and with a data directory that is there."""
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sentence = f"The data directory {settings.data_dir} cannot be made ({error.strerror}): choose another."
+        raise SetupError(sentence, key="data_dir") from None
+    match_ports = (
+        range(settings.match_port, settings.match_port + settings.match_services) if settings.match_port else ()
+    )
+    for port in match_ports:
+        _free_port(settings.host, port, "--match-port")
+    return replace(
+        settings,
+        data_dir=settings.data_dir.absolute(),
+        port=_free_port(settings.host, settings.port, "--port"),
+        http_port=_free_port(settings.host, settings.http_port, "--http-port"),
+    )
+
+
+def _free_port(host: str, port: int, option: str) -> int:
+    """The port, or any free one for 0. Raises SetupError when something else listens there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen(1)
+        except OSError as error:
+            raise SetupError(
+                f"{format_address(host, port)} cannot be listened on ({error.strerror}): stop what uses it, or choose "
+                f"another address with {option} or --host.",
+                address=format_address(host, port),
+            ) from None
+        bound: int = probe.getsockname()[1]
+        return bound
+
+
+@contextlib.contextmanager
+def streams_to(path: Path) -> Iterator[TextIO]:
+    """What anything in this process prints goes to a file meanwhile; gives a stream that still reaches the terminal.
+
+    Ray and the libraries below it print when processes die, whatever the log settings are, and from C++ too; so the
+    descriptors are turned away, not only Python's names for them.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    terminal = os.fdopen(os.dup(1), "w", buffering=1)
+    try:
+        with path.open("ab") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        yield terminal
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, descriptor in enumerate(saved, 1):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        terminal.close()

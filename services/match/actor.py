@@ -1,0 +1,123 @@
+"""A match service as a Ray actor: the plain class, its metrics, and a name for each of its lives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from dataclasses import dataclass
+
+import ray
+
+from services.common.clock import SystemClock
+from services.common.errors import PlatformError, Reason
+from services.common.logging import configure_logging
+from services.common.matches import MatchOrder, MatchOutcome
+from services.common.metrics import MatchMetrics, make_registry, serve_metrics
+from services.common.settings import Settings
+from services.common.targets import Role, Target, format_address
+from services.match.service import MatchService, MatchServiceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class MatchServiceDescription:
+    """Where a match service is reached in this life of its actor; another `incarnation` knows nothing of before.
+
+    `address` is for bots, `target` for Prometheus.
+    """
+
+    name: str
+    incarnation: str
+    address: str
+    target: Target
+    pid: int
+
+
+class MatchServiceActor:
+    """One match service. What directors call carries the incarnation they know: a restart is never overlooked."""
+
+    def __init__(self, settings: Settings, match_settings: MatchServiceSettings) -> None:
+        self._settings = settings
+        self._incarnation = uuid.uuid4().hex
+        metrics = MatchMetrics()
+        self._registry = make_registry(Role.MATCH_SERVICE, metrics)
+        self._name = match_settings.name
+        self._service = MatchService(match_settings, metrics, SystemClock())
+        self._starting = asyncio.get_running_loop().create_task(self._start())
+
+    async def _start(self) -> MatchServiceDescription:
+        configure_logging(self._name, self._settings)
+        address = await self._service.start()
+        host, reachable = self._settings.host, self._settings.reachable_host
+        metrics = serve_metrics(self._registry, host, 0, reachable)
+        return MatchServiceDescription(
+            name=self._name,
+            incarnation=self._incarnation,
+            address=format_address(reachable, int(address.rpartition(":")[2])),
+            target=Target(Role.MATCH_SERVICE, self._name, metrics.address),
+            pid=os.getpid(),
+        )
+
+    # ---- for the gateway
+
+    async def describe(self) -> MatchServiceDescription:
+        """Where it is, once it listens. Raises SetupError when it cannot."""
+        return await asyncio.shield(self._starting)
+
+    async def live(self) -> None:
+        """Never returns: the call fails when the actor dies, and so tells whoever waits for it."""
+        await asyncio.Event().wait()
+
+    async def drain(self, grace: float) -> None:
+        """No new matches; what runs has `grace` seconds."""
+        await self._service.drain(grace)
+
+    async def stop(self) -> None:
+        """Closes its streams."""
+        await self._service.stop()
+
+    # ---- for directors
+
+    async def withdraw(self, tournament: str) -> str:
+        """Forgets a tournament; gives the incarnation that has forgotten it."""
+        await self.describe()
+        await self._service.withdraw(tournament)
+        return self._incarnation
+
+    async def submit(self, incarnation: str, orders: list[MatchOrder]) -> None:
+        """As `MatchService.submit`."""
+        self._verify(incarnation)
+        await self._service.submit(orders)
+
+    async def collect(
+        self, incarnation: str, tournament: str, confirmed: int, wait: float
+    ) -> list[tuple[int, MatchOutcome]]:
+        """As `MatchService.collect`."""
+        self._verify(incarnation)
+        return await self._service.collect(tournament, confirmed, wait)
+
+    async def missing(self, incarnation: str, bot_ids: list[str], wait: float) -> list[str]:
+        """As `MatchService.missing`."""
+        self._verify(incarnation)
+        return await self._service.missing(bot_ids, wait)
+
+    def _verify(self, incarnation: str) -> None:
+        if incarnation != self._incarnation:
+            raise PlatformError(Reason.UNREACHABLE, f"The match service {self._name} was restarted.", name=self._name)
+
+
+def start_match_services(settings: Settings, ticket_key: bytes) -> dict[str, ray.actor.ActorHandle]:
+    """Starts the match services of a platform, spread over the nodes; by name."""
+    # Tables cost no CPU by themselves, and a machine of two cores may well run three: no CPU is reserved.
+    actor = ray.remote(max_restarts=-1, num_cpus=0, scheduling_strategy="SPREAD")(MatchServiceActor)
+    handles = {}
+    for index in range(settings.match_services):
+        match_settings = MatchServiceSettings(
+            name=f"match-{index + 1}",
+            host=settings.host,
+            port=settings.match_port + index if settings.match_port else 0,
+            ticket_key=ticket_key,
+            heartbeat_s=settings.heartbeat.total_seconds(),
+        )
+        handles[match_settings.name] = actor.options(name=match_settings.name).remote(settings, match_settings)
+    return handles

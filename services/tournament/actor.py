@@ -1,0 +1,218 @@
+"""A director as a Ray actor, and both ways of calling over Ray: desk to director, director to match service."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import ray
+from ray.exceptions import RayActorError
+
+from services.common.clock import SystemClock
+from services.common.errors import PlatformError
+from services.common.logging import configure_logging
+from services.common.matches import MatchOrder, MatchOutcome
+from services.common.metrics import LedgerMetrics, TournamentMetrics, make_registry, serve_metrics
+from services.common.settings import Settings
+from services.common.targets import Role, Target
+from services.ledger.ledger import Access, Ledger
+from services.ledger.tournament_ledger import TournamentLedger
+from services.ledger.values import Tournament, TournamentState
+from services.tournament.director import FINAL, Director, DirectorStatus, Limits, MatchServiceLost
+from services.tournament.director.scheduled import ScheduledFixtures
+from services.tournament.schedule import make_schedule, tournament_secret
+from services.tournament.servicer import DirectorLost
+from services.tournament.servicer.plans import spec_of
+from services.tournament.spec import TournamentSpec
+
+T = TypeVar("T")
+
+ATTEMPT_BYTES = 12
+"""Random bytes in the id of an attempt: nobody can tell from it anything about the match."""
+
+
+class DirectorActor:
+    """The director of one tournament. After a restart by Ray it goes on by itself, from what the ledger says."""
+
+    def __init__(self, tournament: str, settings: Settings, ledger_path: str, match_services: Sequence[str]) -> None:
+        self._tournament = tournament
+        self._settings = settings
+        self._ledger_path = ledger_path
+        self._services = [RayMatchService(name, ray.get_actor(name)) for name in match_services]
+        self._metrics = TournamentMetrics()
+        self._over: DirectorStatus | None = None
+        self._starting = asyncio.get_running_loop().create_task(self._start())
+
+    async def _start(self) -> tuple[Director | None, Target]:
+        configure_logging(f"director-{self._tournament}", self._settings)
+        writes = LedgerMetrics()
+        registry = make_registry(Role.DIRECTOR, self._metrics, writes)
+        metrics = serve_metrics(registry, self._settings.host, 0, self._settings.reachable_host)
+        target = Target(Role.DIRECTOR, self._tournament, metrics.address)
+        director, stored = await asyncio.to_thread(self._prepare, writes)
+        if director is not None:
+            if stored.state is TournamentState.DRAINING:  # killed during a pause: there is nothing left to finish
+                director.pause(stored.message)
+            self._run = asyncio.create_task(director.run())
+        return director, target
+
+    def _prepare(self, writes: LedgerMetrics) -> tuple[Director | None, Tournament]:
+        """The director, ready to run, or None for a tournament that is over."""
+        ledger = Ledger.open(self._ledger_path, access=Access.MEMBER, metrics=writes)
+        stored = ledger.tournament(self._tournament)
+        spec = spec_of(stored)
+        schedule = make_schedule(spec)
+        if stored.state in FINAL:
+            self._over = DirectorStatus(1, stored.state, stored.message, len(schedule))
+            return None, stored
+        assert spec.seed is not None
+        ids = {name: bot.bot_id for name, bot in ledger.bots_named(spec.bots).items()}
+        director = Director(
+            self._tournament,
+            ScheduledFixtures(spec, schedule, tournament_secret(spec.seed), ids),
+            self._services,
+            TournamentLedger(ledger, self._tournament),
+            limits=limits_of(spec),
+            clock=SystemClock(),
+            new_attempt=lambda: secrets.token_hex(ATTEMPT_BYTES),
+            metrics=self._metrics,
+        )
+        return director, stored
+
+    async def target(self) -> Target:
+        """Where its metrics are."""
+        _, target = await asyncio.shield(self._starting)
+        return target
+
+    async def status(self, known: int, wait: float) -> DirectorStatus:
+        """As `Director.status`. Raises PlatformError when the tournament cannot even be read."""
+        director, _ = await asyncio.shield(self._starting)
+        if director is not None:
+            return await director.status(known, wait)
+        assert self._over is not None
+        return self._over
+
+    async def pause(self, reason: str) -> None:
+        """As `Director.pause`."""
+        await self._tell(lambda director: director.pause(reason))
+
+    async def resume(self) -> None:
+        """As `Director.resume`."""
+        await self._tell(Director.resume)
+
+    async def cancel(self) -> None:
+        """As `Director.cancel`."""
+        await self._tell(Director.cancel)
+
+    async def suspend(self, grace: float) -> None:
+        """As `Director.suspend`."""
+        await self._tell(lambda director: director.suspend(grace))
+
+    async def _tell(self, verb: Callable[[Director], None]) -> None:
+        director, _ = await asyncio.shield(self._starting)
+        if director is not None:
+            verb(director)
+
+
+def limits_of(spec: TournamentSpec) -> Limits:
+    """The bounds that a specification asks for; what it leaves open is the platform's."""
+    return Limits(in_flight=spec.in_flight, no_show_limit=spec.no_show_limit)
+
+
+class RayMatchService:
+    """A `MatchServicePort` over Ray."""
+
+    def __init__(self, name: str, handle: Any) -> None:
+        self.name = name
+        self._handle = handle
+        self._incarnation = ""
+
+    async def withdraw(self, tournament: str) -> None:
+        """Begin anew, with whatever incarnation there is now."""
+        self._incarnation = await self._call(self._handle.withdraw.remote(tournament))
+
+    async def submit(self, orders: Sequence[MatchOrder]) -> None:
+        """As `MatchServicePort.submit`."""
+        await self._call(self._handle.submit.remote(self._incarnation, list(orders)))
+
+    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+        """As `MatchServicePort.collect`."""
+        call: Awaitable[list[tuple[int, MatchOutcome]]]
+        call = self._handle.collect.remote(self._incarnation, tournament, confirmed, wait)
+        return await self._call(call)
+
+    async def missing(self, bot_ids: Sequence[str], wait: float) -> list[str]:
+        """As `MatchServicePort.missing`."""
+        call: Awaitable[list[str]] = self._handle.missing.remote(self._incarnation, list(bot_ids), wait)
+        return await self._call(call)
+
+    async def _call(self, call: Awaitable[T]) -> T:
+        try:
+            return await call
+        except RayActorError as error:
+            raise MatchServiceLost(type(error).__name__) from None
+        except PlatformError as error:  # restarted since, or it cannot listen
+            raise MatchServiceLost(error.message) from None
+
+
+class RayDirector:
+    """A `DirectorPort` over Ray."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    async def target(self) -> Target:
+        """As `DirectorPort.target`."""
+        return await self._call(self._handle.target.remote())
+
+    async def status(self, known: int, wait: float) -> DirectorStatus:
+        """As `DirectorPort.status`."""
+        return await self._call(self._handle.status.remote(known, wait))
+
+    async def pause(self, reason: str) -> None:
+        """As `DirectorPort.pause`."""
+        await self._call(self._handle.pause.remote(reason))
+
+    async def resume(self) -> None:
+        """As `DirectorPort.resume`."""
+        await self._call(self._handle.resume.remote())
+
+    async def cancel(self) -> None:
+        """As `DirectorPort.cancel`."""
+        await self._call(self._handle.cancel.remote())
+
+    async def suspend(self, grace: float) -> None:
+        """As `DirectorPort.suspend`."""
+        await self._call(self._handle.suspend.remote(grace))
+
+    def close(self) -> None:
+        """End the actor's process."""
+        ray.kill(self._handle)
+
+    async def _call(self, call: Awaitable[T]) -> T:
+        try:
+            return await call
+        except RayActorError as error:
+            raise DirectorLost(type(error).__name__) from None
+
+
+def director_launcher(
+    settings: Settings, ledger_path: str, match_services: Sequence[str]
+) -> Callable[[str], RayDirector]:
+    """What starts the director of a tournament by its name."""
+    actor = ray.remote(max_restarts=-1, num_cpus=0)(DirectorActor)
+
+    def launch(tournament: str) -> RayDirector:
+        name, copy = f"director:{tournament}", 1
+        while True:
+            try:
+                handle = actor.options(name=name).remote(tournament, settings, ledger_path, list(match_services))
+            except ValueError:  # the one before is still being taken down and has the name
+                copy += 1
+                name = f"director:{tournament}:{copy}"
+            else:
+                return RayDirector(handle)
+
+    return launch

@@ -1,0 +1,57 @@
+"""The fixtures of a real tournament: its schedule, its entrants, and the deals that follow from its secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from services.common.matches import Entrant, MatchOrder
+from services.tournament.schedule import Schedule, deal_secret, match_nonce
+from services.tournament.spec import TournamentSpec, house_bot_id
+
+
+class ScheduledFixtures:
+    """Matches of a schedule as orders. `secret` is what all deals of the tournament come from."""
+
+    def __init__(self, spec: TournamentSpec, schedule: Schedule, secret: bytes, bot_ids: Mapping[str, str]) -> None:
+        self._spec = spec
+        self._schedule = schedule
+        self._secret = secret
+        self._entrants = [Entrant(house_bot_id(name) or bot_ids[name], name) for name in spec.entrants]
+        # A match is looked at again and again while its bots are busy; finding a line-up costs a numpy call.
+        self._lineup = lru_cache(maxsize=1024)(self._find_lineup)
+
+    @property
+    def matches(self) -> int:
+        """How many there are."""
+        return len(self._schedule)
+
+    @property
+    def bots(self) -> Sequence[Entrant]:
+        """The remote bots."""
+        return [entrant for entrant in self._entrants if not entrant.is_house]
+
+    def seats(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
+        """Who plays the match, by seat."""
+        return self._lineup(number)
+
+    def order(self, number: int, attempt: str) -> MatchOrder:
+        """The match, as an attempt of this id."""
+        group, _ = self._schedule.place(number)
+        return MatchOrder(
+            tournament=self._spec.name,
+            number=number,
+            attempt=attempt,
+            seats=self._lineup(number),
+            options=self._spec.options,
+            deals=self._spec.deals,
+            secret=deal_secret(self._secret, group),
+            nonce=match_nonce(self._secret, attempt),
+            withhold=self._schedule.rotations > 1,
+            clock=self._spec.clock,
+            faults=self._spec.faults,
+        )
+
+    def _find_lineup(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
+        one, two, three, four, five = (self._entrants[index] for index in self._schedule.match(number).entrants)
+        return (one, two, three, four, five)

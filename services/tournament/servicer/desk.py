@@ -1,0 +1,283 @@
+"""The desk: what operators may do with tournaments, and the directors that do the work. No gRPC, no Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, replace
+
+from services.common.errors import PlatformError, Reason
+from services.common.targets import Target
+from services.ledger.ledger import Ledger
+from services.ledger.values import Page, Result, Totals, Tournament, TournamentState
+from services.tournament.director import FINAL, DirectorStatus
+from services.tournament.servicer.plans import Plan, Plans, make_plan
+from services.tournament.servicer.running import DirectorLost, DirectorPort, RunningTournament
+from services.tournament.spec import SpecError, TournamentSpec, format_spec, house_bot_id, parse_spec
+from services.tournament.standings import PlayedMatch, Standing, compute_standings
+
+__all__ = ["Desk", "DirectorLost", "DirectorPort", "TournamentView"]
+
+_log = logging.getLogger(__name__)
+
+GOES_ON = (TournamentState.OPEN, TournamentState.RUNNING)
+"""States that a platform takes up again by itself when it starts."""
+
+VERB_PATIENCE = 15.0
+"""Seconds for which a verb is offered to a director that is being restarted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentView:
+    """A tournament as people see it: what the ledger says, and what its director says if it has one."""
+
+    tournament: Tournament
+    plan: Plan
+    totals: Totals
+    status: DirectorStatus | None
+
+    @property
+    def state(self) -> TournamentState:
+        """Where it stands."""
+        return self.status.state if self.status else self.tournament.state
+
+    @property
+    def message(self) -> str:
+        """Why it stands there."""
+        return self.status.message if self.status else self.tournament.message
+
+
+class Desk:
+    """All tournaments of a platform. `launch` starts a director for a tournament by name; `new_seed` draws one."""
+
+    def __init__(self, ledger: Ledger, launch: Callable[[str], DirectorPort], new_seed: Callable[[], str]) -> None:
+        self._ledger = ledger
+        self._launch = launch
+        self._new_seed = new_seed
+        self._plans = Plans()
+        self._tables: dict[str, tuple[int, list[Standing]]] = {}
+        self._running: dict[str, RunningTournament] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = False
+
+    # ---- life of a platform
+
+    async def recover(self) -> None:
+        """Go on with what a platform before this one did not finish; a pause that was asked for is completed."""
+        for tournament in await asyncio.to_thread(self._ledger.tournaments_in, [TournamentState.DRAINING]):
+            await self._set_state(tournament.name, TournamentState.PAUSED, tournament.message)
+        for tournament in await asyncio.to_thread(self._ledger.tournaments_in, GOES_ON):
+            self._start(tournament.name)
+
+    async def suspend(self, grace: float) -> list[str]:
+        """The platform stops: finish what runs, for at most `grace` seconds; names of what goes on next time."""
+        self._stopping = True
+        running = list(self._running.values())
+        await asyncio.gather(*(self._suspend(one, grace) for one in running))
+        return [one.name for one in running if one.status is None or one.status.state is not TournamentState.FINISHED]
+
+    async def _suspend(self, one: RunningTournament, grace: float) -> None:
+        try:
+            await one.director.suspend(grace)
+            async with asyncio.timeout(grace + 5):
+                await one.wait_for_end()
+        except (DirectorLost, PlatformError, TimeoutError) as error:
+            _log.warning("director of %s left as it is: %r", one.name, error)
+
+    @property
+    def targets(self) -> list[Target]:
+        """Where the directors' metrics are."""
+        return [one.target for one in self._running.values() if one.target is not None]
+
+    # ---- verbs
+
+    async def plan(self, spec_yaml: str) -> Plan:
+        """What a specification would come to. Raises PlatformError SPEC_INVALID."""
+        spec = read_spec(spec_yaml)
+        return await asyncio.to_thread(make_plan, self._seeded(spec))
+
+    async def create(self, spec_yaml: str) -> TournamentView:
+        """Store a tournament and start its director.
+
+        Raises PlatformError SPEC_INVALID, TOURNAMENT_EXISTS, BOT_UNKNOWN, or DRAINING while the platform stops.
+        """
+        self._verify_not_stopping()
+        spec = self._seeded(read_spec(spec_yaml))
+        await asyncio.to_thread(self._verify_bots, spec)
+        plan = await asyncio.to_thread(make_plan, spec)
+        assert spec.seed is not None
+        # Whoever knows the seed knows the deals, so it is not in the text that everybody may read.
+        text, secret = format_spec(replace(spec, seed=None)), spec.seed.encode()
+        await asyncio.to_thread(self._ledger.create_tournament, spec.name, text, secret)
+        self._plans.remember(plan)
+        self._start(spec.name)
+        return await self.view(spec.name)
+
+    async def pause(self, name: str, reason: str = "") -> TournamentView:
+        """Finish what runs, then stop. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
+        one = await self._running_or_conflict(name, "paused")
+        if one is not None:
+            await self._offer(one, lambda: one.director.pause(reason))
+        return await self.view(name)
+
+    async def resume(self, name: str) -> TournamentView:
+        """Play what is scheduled and not done. Raises PlatformError TOURNAMENT_UNKNOWN, STATE_CONFLICT or DRAINING."""
+        self._verify_not_stopping()
+        one = self._running.get(name)
+        if one is not None:
+            await self._offer(one, one.director.resume)
+            if one.status is None or one.status.state not in FINAL:
+                return await self.view(name)
+            await one.wait_for_end()
+        allowed = [TournamentState.PAUSED, *GOES_ON]
+        await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.OPEN)
+        self._start(name)
+        return await self.view(name)
+
+    async def cancel(self, name: str) -> TournamentView:
+        """End it for good; results stay. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
+        one = self._running.get(name)
+        if one is not None:
+            await self._offer(one, one.director.cancel)
+            await one.wait_for_end()
+        else:
+            allowed = [state for state in TournamentState if state is not TournamentState.FINISHED]
+            await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.CANCELLED)
+        return await self.view(name)
+
+    async def _offer(self, one: RunningTournament, verb: Callable[[], object]) -> None:
+        """Say it to the director, again if it is being restarted."""
+        async with asyncio.timeout(VERB_PATIENCE):
+            while True:
+                try:
+                    await verb()  # type: ignore[misc]
+                except DirectorLost:
+                    await asyncio.sleep(0.5)
+                else:
+                    return
+
+    # ---- views
+
+    async def view(self, name: str) -> TournamentView:
+        """One tournament. Raises PlatformError TOURNAMENT_UNKNOWN."""
+        return await asyncio.to_thread(self._look, name)
+
+    async def page(self, after: str, limit: int) -> Page[TournamentView]:
+        """Tournaments, the newest first."""
+
+        def look() -> Page[TournamentView]:
+            page = self._ledger.tournaments(after=after, limit=limit)
+            return Page(tuple(self._look(tournament.name) for tournament in page.items), page.after)
+
+        return await asyncio.to_thread(look)
+
+    async def standings(self, name: str) -> list[Standing]:
+        """The table, best first. Raises PlatformError TOURNAMENT_UNKNOWN."""
+        return await asyncio.to_thread(self._standings, name)
+
+    async def results(self, name: str, after: int, limit: int) -> list[Result]:
+        """At most `limit` results after a number. Raises PlatformError TOURNAMENT_UNKNOWN."""
+        return await asyncio.to_thread(self._ledger.results_page, name, after=after, limit=limit)
+
+    async def watch(self, name: str) -> AsyncIterator[TournamentView]:
+        """One tournament, again after every change, until nothing more will change by itself."""
+        while True:
+            one = self._running.get(name)
+            news = asyncio.ensure_future(one.wait_for_news()) if one else None
+            try:
+                yield await self.view(name)
+                if news is None:
+                    return
+                await news
+            finally:
+                if news is not None:
+                    news.cancel()
+
+    def _look(self, name: str) -> TournamentView:
+        one = self._running.get(name)
+        tournament = self._ledger.tournament(name)
+        return TournamentView(
+            tournament, self._plans.of(tournament), self._ledger.totals(name), one.status if one else None
+        )
+
+    def _standings(self, name: str) -> list[Standing]:
+        plan = self._plans.of(self._ledger.tournament(name))
+
+        def played() -> Iterator[PlayedMatch]:
+            for result in self._ledger.results(name):
+                match = plan.schedule.match(result.number)
+                yield PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults)
+
+        done = self._ledger.totals(name).matches
+        known = self._tables.get(name)
+        if known is None or known[0] != done:
+            known = self._tables[name] = (done, list(compute_standings(plan.spec.entrants, played())))
+        return known[1]
+
+    # ---- directors
+
+    def _start(self, name: str) -> None:
+        one = self._running[name] = RunningTournament(name, self._launch(name))
+        task = asyncio.create_task(self._follow(one))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _follow(self, one: RunningTournament) -> None:
+        await one.follow()
+        if self._running.get(one.name) is one:
+            del self._running[one.name]
+        if one.fault:
+            _log.error("director of %s cannot begin: %s", one.name, one.fault)
+            await self._set_state(one.name, TournamentState.PAUSED, one.fault)
+
+    async def _set_state(self, name: str, state: TournamentState, message: str) -> None:
+        allowed = [old for old in TournamentState if old not in FINAL]
+        try:
+            await asyncio.to_thread(self._ledger.transition, name, allowed, state, message)
+        except PlatformError as error:
+            _log.error("state of %s not written: %s", name, error.message)
+
+    async def _running_or_conflict(self, name: str, wanted: str) -> RunningTournament | None:
+        """The running tournament; None for one that is paused already."""
+        one = self._running.get(name)
+        if one is None:
+            state = (await asyncio.to_thread(self._ledger.tournament, name)).state
+            if state is not TournamentState.PAUSED:
+                raise PlatformError(
+                    Reason.STATE_CONFLICT,
+                    f"The tournament {name!r} is {state}, it cannot be {wanted}.",
+                    tournament=name,
+                    state=state,
+                )
+        return one
+
+    def _verify_not_stopping(self) -> None:
+        if self._stopping:
+            raise PlatformError(Reason.DRAINING, "The platform is stopping; no tournament is started any more.")
+
+    def _verify_bots(self, spec: TournamentSpec) -> None:
+        remote = [name for name in spec.entrants if house_bot_id(name) is None]
+        known = self._ledger.bots_named(remote)
+        unknown = [name for name in remote if name not in known]
+        if unknown:
+            raise PlatformError(
+                Reason.BOT_UNKNOWN,
+                f"No bot is registered under the name {', '.join(map(repr, unknown))} of the specification.",
+                bots=", ".join(unknown),
+            )
+
+    def _seeded(self, spec: TournamentSpec) -> TournamentSpec:
+        return spec if spec.seed is not None else replace(spec, seed=self._new_seed())
+
+
+def read_spec(spec_yaml: str) -> TournamentSpec:
+    """The specification; raises PlatformError SPEC_INVALID with every problem, each with its key and line."""
+    try:
+        return parse_spec(spec_yaml)
+    except SpecError as error:
+        first = error.problems[0]
+        problems = "; ".join(str(problem) for problem in error.problems)
+        raise PlatformError(
+            Reason.SPEC_INVALID, f"The specification is wrong: {problems}.", key=first.path, line=str(first.line)
+        ) from None

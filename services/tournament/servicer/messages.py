@@ -1,0 +1,102 @@
+"""Tournaments, plans, standings and results as the messages of the protocol."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from baohuang.tournament.v1 import tournament_service_pb2 as pb
+from services.ledger.values import Result, TournamentState
+from services.tournament.servicer.desk import TournamentView
+from services.tournament.servicer.plans import Plan
+from services.tournament.standings import Standing
+
+_STATES = {
+    TournamentState.OPEN: pb.STATE_OPEN,
+    TournamentState.RUNNING: pb.STATE_RUNNING,
+    TournamentState.DRAINING: pb.STATE_DRAINING,
+    TournamentState.PAUSED: pb.STATE_PAUSED,
+    TournamentState.FINISHED: pb.STATE_FINISHED,
+    TournamentState.CANCELLED: pb.STATE_CANCELLED,
+}
+
+
+def tournament_to_proto(view: TournamentView) -> pb.Tournament:
+    """A tournament as people see it."""
+    return pb.Tournament(
+        name=view.tournament.name,
+        state=_STATES[view.state],
+        message=view.message,
+        spec_yaml=view.tournament.spec_yaml,
+        created_at=moment_to_proto(view.tournament.created_at),
+        progress=progress_to_proto(view),
+        plan=plan_to_proto(view.plan),
+        missing_bots=view.status.missing if view.status else (),
+    )
+
+
+def progress_to_proto(view: TournamentView) -> pb.Progress:
+    """How far it is; what is done is what the ledger has."""
+    return pb.Progress(
+        matches=view.plan.report.matches,
+        matches_done=view.totals.matches,
+        matches_running=view.status.matches_running if view.status else 0,
+        deals=view.plan.report.deals,
+        deals_done=view.totals.deals,
+        attempts_void=view.totals.attempts_void,
+        faults=view.totals.faults,
+    )
+
+
+def plan_to_proto(plan: Plan) -> pb.Plan:
+    """What a schedule comes to."""
+    report = plan.report
+    return pb.Plan(
+        matches=report.matches,
+        deals=report.deals,
+        entrants=plan.spec.entrants,
+        meetings_min=report.meetings.least,
+        meetings_max=report.meetings.most,
+        meetings_mean=report.meetings.mean,
+        seat_min=report.in_seat.least,
+        seat_max=report.in_seat.most,
+    )
+
+
+def standing_to_proto(standing: Standing) -> pb.Standing:
+    """One line of the table."""
+    return pb.Standing(
+        rank=standing.rank,
+        name=standing.name,
+        points_per_deal=standing.points_per_deal,
+        low=standing.low,
+        high=standing.high,
+        matches=standing.matches,
+        deals=standing.deals,
+        blocks=standing.blocks,
+        timeouts=standing.timeouts,
+        illegal_answers=standing.illegal_answers,
+        disconnects=standing.disconnects,
+        takeovers=standing.takeovers,
+    )
+
+
+def match_to_proto(result: Result, plan: Plan) -> pb.Match:
+    """One scheduled match that has a result."""
+    entrants = plan.spec.entrants
+    return pb.Match(
+        number=result.number,
+        names=[entrants[index] for index in plan.schedule.match(result.number).entrants],
+        points=result.points,
+        ending=result.ending,
+        ended_at=moment_to_proto(result.ended_at),
+        deals=len(result.deals),
+    )
+
+
+def moment_to_proto(moment: datetime) -> Timestamp:
+    """A point in time."""
+    stamp = Timestamp()
+    stamp.FromDatetime(moment)
+    return stamp
