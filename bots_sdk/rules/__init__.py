@@ -1,6 +1,19 @@
 """The game: cards, options, the deal as a state machine, what a seat sees of it.
 
-Pure: no clock, no randomness, no input or output. A bot looks at a `View`; who lets bots play holds a `Match`.
+Pure: no clock, no randomness, no input or output. A bot looks at a `View`; who lets bots play holds a `Match`:
+
+    >>> from bots_sdk.rules import Match, deck_order, make_options
+    >>> options = make_options("qingdao", {"hold_back": "3"})
+    >>> match = Match(options, 2, lambda number: deck_order(options, b"secret", number))
+    >>> events = match.start()
+    >>> while not match.over:
+    ...     if match.deal.is_over:
+    ...         events += match.next_deal()
+    ...     for seat in match.deal.asked:
+    ...         view = match.deal.view(seat)
+    ...         events += match.answer(seat, view.legal()[-1])
+    >>> sum(match.points)
+    0
 """
 
 from bots_sdk.rules.answers import Answer, Word

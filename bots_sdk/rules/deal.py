@@ -53,10 +53,17 @@ REBEL_KICKS_WANTED = 2
 class Deal:
     """A deal from the dealt hands to its result.
 
-    >>> deal, events = Deal.start(options, 0, 0, hands, None)  # doctest: +SKIP
-    >>> while not deal.is_over:  # doctest: +SKIP
-    ...     seat = deal.asked[0]
-    ...     events += deal.answer(seat, deal.default(seat))
+    >>> from bots_sdk.rules import make_options, parse_answer, parse_hand
+    >>> hands = [parse_hand(hand) for hand in ("3d 9c 9c 9c EJ", "6d 9c", "5d 8d", "5h 8h", "5s SJ")]
+    >>> deal, events = Deal.start(make_options("qingdao", {"grab": "none"}), 0, 0, hands, None)
+    >>> for said in ("accept", "call 9c"):
+    ...     events += deal.answer(0, parse_answer(said))
+    >>> deal.asked, deal.view(1).is_guard, deal.view(2).guard
+    ((1, 2, 3, 4), True, None)
+
+    Attributes:
+        public: what everybody knows.
+        result: how the deal came out, once it is over.
     """
 
     __slots__ = ("_guard", "_sealed", "_views", "public", "result")

@@ -156,18 +156,25 @@ def _refuse(view: View, answer: Answer, legal: list[Answer]) -> NoReturn:
 # --------------------------------------------------------------------------------------------------------------- play
 
 
-def _words(view: View) -> list[Answer]:
+_PASS_ONLY = (PASS,)
+_WORDS = {
+    # give_way, and the wind can be claimed
+    (False, False): _PASS_ONLY,
+    (True, False): (PASS, YIELD),
+    (False, True): (PASS, WIND),
+    (True, True): (PASS, YIELD, WIND),
+}
+
+
+def _words(view: View) -> tuple[Answer, ...]:
     """The answers to a play that are no plays (rules 5.9, 5.10)."""
     public = view.public
     if public.table is None:
-        return []
-    words = [PASS]
-    if not public.second_circle:
-        if public.options.give_way:
-            words.append(YIELD)
-        if public.options.wind is Wind.CLAIM and not public.sizes[public.owner]:
-            words.append(WIND)
-    return words
+        return ()
+    if public.second_circle:
+        return _PASS_ONLY
+    options = public.options
+    return _WORDS[options.give_way, options.wind is Wind.CLAIM and not public.sizes[public.owner]]
 
 
 def _play(view: View) -> list[Answer]:
@@ -175,7 +182,7 @@ def _play(view: View) -> list[Answer]:
     options = view.public.options
     holding = view.holding
     plays, special = leads(options, holding) if table is None else follows(options, holding, table)
-    answers = _words(view)
+    answers = list(_words(view))
     # All in C: this makes up to some hundred answers.
     answers += map(_new_answer, repeat(Answer), zip(repeat(Word.PLAY), plays, repeat(0), repeat(False)))
     if special:

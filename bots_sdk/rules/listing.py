@@ -176,6 +176,8 @@ def _hung(
     """How many cards of a higher rank to put down with which jokers, and the jokers that beat the table alone."""
     _, number, small, _, _ = table
     size = number + small
+    if not smalls and not bigs:
+        return [(size, b"")], []
     end = len(hand) - smalls - bigs
     # Plain jokers before marked ones: SJ, GJ and BJ, EJ; in the hand they lie SJ, BJ, GJ, EJ.
     small_cards = hand[end:].replace(ONE[BIG_JOKER], b"").replace(ONE[EMPEROR_CARD], b"")

@@ -43,6 +43,15 @@ class View:
     `Deal.view(seat)`. Both give the same answers to every question. Treat it as read-only apart from `apply` and
     `note_answered`.
 
+    >>> from bots_sdk.rules import HandDealt, View, format_answer, make_options, parse_hand
+    >>> from bots_sdk.rules.events import DealStarted, WindowClosed
+    >>> view = View(make_options("qingdao"), seat=2)
+    >>> view.apply(DealStarted(number=0, dealer=0, holder=2, sizes=(1, 1, 5, 1, 1), tribute=None))
+    >>> view.apply(HandDealt(parse_hand("9c 9c 9c 4d EJ")))
+    >>> view.apply(WindowClosed(None, None))
+    >>> view.asked, [format_answer(answer) for answer in view.legal()]
+    (True, ['accept', 'pass'])
+
     Attributes:
         seat: whose view it is.
         public: what everybody knows.
