@@ -43,6 +43,9 @@ class Later(Protocol):
     def seat_soon(self) -> None:
         """Calls `Floor.seat_waiting` in the next turn of the loop."""
 
+    def entered(self) -> None:
+        """A bot has come in."""
+
 
 class Floor:
     """Tables, sessions and orders of one match service. `now` is monotonic seconds everywhere."""
@@ -165,6 +168,7 @@ class Floor:
             self._metrics.reconnects += 1
         for seat in list(session.seats.values()):
             self._guard(seat.table, lambda seat=seat: seat.table.attach(seat, session, now))  # type: ignore[misc]
+        self._later.entered()
         self.seat_waiting(now)
 
     def leave(self, session: Session, now: float) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health import aio as health
@@ -59,8 +61,8 @@ class MatchService:
 
     # ---- life
 
-    async def start(self) -> str:
-        """Begins to listen; returns HOST:PORT.
+    async def start(self, extra_handlers: Sequence[grpc.GenericRpcHandler] = ()) -> str:
+        """Begins to listen; returns HOST:PORT. `extra_handlers` are served beside the match service.
 
         Raises:
             SetupError: the port is taken.
@@ -86,8 +88,8 @@ class MatchService:
             window=settings.window,
             message_limit=settings.message_limit,
         )
-        servicer = MatchServicer(self._floor, terms, self._metrics, self._clock, self._entered.set)
-        server.add_generic_rpc_handlers((match_handlers(servicer),))
+        servicer = MatchServicer(self._floor, terms, self._metrics, self._clock)
+        server.add_generic_rpc_handlers((match_handlers(servicer), *extra_handlers))
         add_HealthServicer_to_server(self._health, server)
         try:
             port = server.add_insecure_port(f"{settings.host}:{settings.port}")
@@ -162,6 +164,10 @@ class MatchService:
     def seat_soon(self) -> None:
         """Seats waiting orders in the next turn of the loop."""
         asyncio.get_running_loop().call_soon(self._seat_waiting)
+
+    def entered(self) -> None:
+        """Wakes whoever waits for a bot."""
+        self._entered.set()
 
     # ---- inside
 

@@ -7,7 +7,6 @@ pass gRPC as bytes: what cannot be decoded gets a typed error, and what is sent 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,16 +54,13 @@ def match_handlers(servicer: MatchServicer) -> grpc.GenericRpcHandler:
 
 
 class MatchServicer:
-    """Streams of bots; `entered` is called after a bot came in."""
+    """The streams of bots."""
 
-    def __init__(
-        self, floor: Floor, terms: ServicerTerms, metrics: MatchMetrics, clock: Clock, entered: Callable[[], None]
-    ) -> None:
+    def __init__(self, floor: Floor, terms: ServicerTerms, metrics: MatchMetrics, clock: Clock) -> None:
         self._floor = floor
         self._terms = terms
         self._metrics = metrics
         self._clock = clock
-        self._entered = entered
 
     async def play(self, _requests: object, context: _Context) -> None:
         """One stream, from hello to its end."""
@@ -72,7 +68,6 @@ class MatchServicer:
             hello = await self._hello(context)
             stream = _Stream(self._terms, context, self._floor, self._metrics, self._clock)
             session = stream.open(hello, self._admit(hello))
-            self._entered()
             try:
                 await stream.run()
             finally:
