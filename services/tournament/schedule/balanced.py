@@ -23,8 +23,8 @@ from services.tournament.schedule.packing import Packing
 from services.tournament.schedule.seating import seat_blocks, seat_sets
 from services.tournament.schedule.selection import Lineups
 
-_BLOCK_TURNS = 8_000
-_PACKING_TURNS = 1_500
+_BLOCK_TURNS = 10_000
+_PACKING_TURNS = 3_000
 _SMALL, _FEW = 40, 20
 """Up to so many entrants and blocks a second try with fewer developed sets is cheap, and often better."""
 

@@ -16,6 +16,8 @@ from services.tournament.schedule.groups import SEATS, Group
 
 _NEVER = 1 << 40
 _TENURE = (2, 8)
+_PATIENCE = 4_000
+"""Turns without anything better, after which the search ends."""
 
 
 class BlockSearch:
@@ -45,30 +47,30 @@ class BlockSearch:
                 block.append(self._best(block, frozenset()))
             self.add(block)
 
-    def improve(self, turns: int, fixed: int = 0) -> None:
-        """Exchanges elements until the meetings are as even as they can be, or for so many turns; keeps the best found.
-
-        The first `fixed` blocks stay as they are.
-        """
+    def improve(self, turns: int) -> None:
+        """Exchanges elements until the meetings are as even as can be, or for so many turns; keeps the best found."""
         best, kept, met = self.loss(), [list(block) for block in self.blocks], self.meetings.copy()
         least = self._least_loss()
         locked: list[dict[int, int]] = [{} for _ in self.blocks]
-        for turn in range(turns if len(self.blocks) > fixed else 0):
-            if best <= least:
+        since = 0
+        for turn in range(turns if self.blocks else 0):
+            since += 1
+            if best <= least or since > _PATIENCE:
                 break
-            at, place = self._draw.randrange(fixed, len(self.blocks)), self._draw.randrange(SEATS)
-            block = self.blocks[at]
-            self._count_one(block, place, -1)
-            old = block[place]
-            rest = block[:place] + block[place + 1 :]
-            locked[at] = {element: until for element, until in locked[at].items() if until > turn}
-            block[place] = self._best(rest, frozenset((old, *locked[at])))
-            self._count_one(block, place, 1)
-            locked[at][old] = turn + self._draw.randint(*_TENURE) * (len(self.blocks) - fixed)
+            self._exchange(self._draw.randrange(len(self.blocks)), self._draw.randrange(SEATS), turn, locked)
             loss = self.loss()
             if loss < best:
-                best, kept, met = loss, [list(block) for block in self.blocks], self.meetings.copy()
+                best, kept, met, since = loss, [list(block) for block in self.blocks], self.meetings.copy(), 0
         self.blocks, self.meetings = kept, met
+
+    def _exchange(self, at: int, place: int, turn: int, locked: list[dict[int, int]]) -> None:
+        block = self.blocks[at]
+        self._count_one(block, place, -1)
+        old, rest = block[place], block[:place] + block[place + 1 :]
+        locked[at] = {element: until for element, until in locked[at].items() if until > turn}
+        block[place] = self._best(rest, frozenset((old, *locked[at])))
+        self._count_one(block, place, 1)
+        locked[at][old] = turn + self._draw.randint(*_TENURE) * len(self.blocks)
 
     def loss(self) -> int:
         """The sum of squares of the meetings of all pairs; the least sum is the most even."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 SEATS = 5
 _NEVER = 1 << 40
 _TENURE = (1, 3)
+_PATIENCE = 1_200
+"""Turns without anything better, after which the search ends."""
 _OTHERS = 1 - np.eye(SEATS, dtype=np.int64)
 
 
@@ -41,14 +43,16 @@ class Packing:
         best, least = self.loss(), self._least_loss()
         kept, kept_met = self.sets.copy(), self.met.copy()
         locked = np.zeros((len(self.sets), self._entrants), dtype=np.int64)
+        since = 0
         for turn in range(1, turns + 1):
-            if best <= least:
+            since += 1
+            if best <= least or since > _PATIENCE:
                 break
             at, place = self._draw.randrange(len(self.sets)), self._draw.randrange(SEATS)
             self._exchange(at, place, turn, locked)
             loss = self.loss()
             if loss < best:
-                best, kept, kept_met = loss, self.sets.copy(), self.met.copy()
+                best, kept, kept_met, since = loss, self.sets.copy(), self.met.copy(), 0
         self.sets, self.met = kept, kept_met
 
     def loss(self) -> int:
