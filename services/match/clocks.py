@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from services.common.matches import ClockRules
 
@@ -10,8 +10,7 @@ WRITE_PATIENCE = 1.0
 """Seconds a request may wait to be written, while its client confirms nothing, before its clock starts all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(NamedTuple):
     """What one decision cost, in seconds: as measured, as charged, and whether it came too late."""
 
     elapsed: float

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from baohuang.cards.v1 import event_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_to_proto
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.events import DealStarted, Event, HandDealt
-from services.match.wire import encode_resumed, frame_record
+from services.match.wire import encode_event, encode_resumed, frame_event
 
 
 class EventLog:
@@ -31,9 +30,10 @@ class EventLog:
         """The record of a public event."""
         if isinstance(event, DealStarted):
             self._bodies.clear()
-        body = self._encode(event)
+        self.number += 1
+        body = encode_event(event, self._table, self.number)
         self._bodies.append(body)
-        return frame_record(event_pb2.Event, body)
+        return frame_event(body)
 
     def add_hands(self, hand_of: Callable[[int], bytes]) -> list[bytes]:
         """The five records of the hands, by seat; one number for all of them."""
@@ -43,7 +43,7 @@ class EventLog:
         self._hands = tuple(
             event_to_proto(HandDealt(hand_of(seat)), self._table, number).SerializeToString() for seat in range(SEATS)
         )
-        return [frame_record(event_pb2.Event, body) for body in self._hands]
+        return [frame_event(body) for body in self._hands]
 
     def resumed(self, resumed: pb.Resumed, seat: int) -> bytes:
         """The `resumed` record of a seat, with every event of the current deal as the seat was told it."""
@@ -52,7 +52,3 @@ class EventLog:
         bodies = [*self._bodies]
         bodies.insert(self._hands_at, self._hands[seat])
         return encode_resumed(resumed, bodies)
-
-    def _encode(self, event: Event) -> bytes:
-        self.number += 1
-        return event_to_proto(event, self._table, self.number).SerializeToString()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import answer_to_proto, options_to_proto, phase_to_proto
@@ -14,7 +14,7 @@ from bots_sdk.rules.shuffle import commitment
 from services.common.matches import ClockRules, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match.clocks import Charge
 from services.match.seat import Seat
-from services.match.wire import encode_record
+from services.match.wire import encode_charged, encode_record, encode_request
 
 SUGGESTED_MARGIN_MS = 50
 """How long before its limit a bot had better answer: some times the cost of a message either way on a busy machine."""
@@ -31,8 +31,7 @@ _POLICIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(NamedTuple):
     """An open request: where, what for, the last event it rests on, and the legal answers if the bot wants them."""
 
     table: int
@@ -79,26 +78,24 @@ def request_of(asking: Asking, left: float) -> pb.Request:
         limit_ms=_ms(left),
         bank_ms=_ms(asking.seat.clock.bank),
         event=asking.event,
-        legal=None if asking.legal is None else [answer_to_proto(answer) for answer in asking.legal],
+        legal=[answer_to_proto(answer) for answer in asking.legal or ()],
     )
 
 
 def request(asking: Asking) -> bytes:
     """The record that asks a seat, with its whole limit."""
-    return encode_record(request_of(asking, asking.seat.clock.limit))
+    clock = asking.seat.clock
+    if asking.legal is not None:
+        return encode_record(request_of(asking, clock.limit))
+    return encode_request(
+        asking.table, asking.seat.request, asking.phase, _ms(clock.limit), _ms(clock.bank), asking.event
+    )
 
 
 def charged(table: int, seat: Seat, charge: Charge, *, timed_out: bool = False) -> bytes:
     """The record that says what the open request of `seat` cost."""
-    return encode_record(
-        pb.Charged(
-            table=table,
-            request=seat.request,
-            charged_us=int(charge.charged * 1e6),
-            elapsed_us=int(charge.elapsed * 1e6),
-            bank_ms=_ms(seat.clock.bank),
-            timed_out=timed_out,
-        )
+    return encode_charged(
+        table, seat.request, charge.elapsed, charge.charged, _ms(seat.clock.bank), timed_out=timed_out
     )
 
 

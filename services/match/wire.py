@@ -2,21 +2,23 @@
 
 Every record is encoded as a `PlayResponse` that holds only it: protobuf merges concatenated messages, so what a session
 sends is the plain concatenation of its records. A public event is encoded once for all five seats.
+
+`Request` and `Charged`, one of each for every decision, are put together by hand: that costs a third of building the
+message. `tests/unit/match/test_wire.py` holds them against protobuf's own encoding.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from google.protobuf.message import Message
 
+from baohuang.cards.v1 import event_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.convert import event_to_proto
+from bots_sdk.rules.events import Event
 
-_RECORDS = pb.PlayResponse.DESCRIPTOR.fields_by_name["records"].number
-_FIELD_OF = {
-    field.message_type.full_name: field.number
-    for field in pb.ServerRecord.DESCRIPTOR.fields
-    if field.message_type is not None
-}
-_EVENTS_OF_RESUMED = pb.Resumed.DESCRIPTOR.fields_by_name["events"].number
+_DELIMITED = 2
 
 
 def _varint(value: int) -> bytes:
@@ -28,24 +30,147 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
+_READY = 1 << 14
+_VARINTS = tuple(map(_varint, range(_READY)))
+
+
+def varint(value: int) -> bytes:
+    """A number as protobuf writes it; not negative."""
+    return _VARINTS[value] if value < _READY else _varint(value)
+
+
+def _field(kind: type[Message], name: str) -> int:
+    return kind.DESCRIPTOR.fields_by_name[name].number
+
+
+def _tag(kind: type[Message], name: str) -> bytes:
+    """The tag of a number field."""
+    return varint(_field(kind, name) << 3)
+
+
 def _delimited(field: int, body: bytes) -> bytes:
-    size = len(body)
-    if size < 0x80 and field < 16:
-        return bytes((field << 3 | 2, size)) + body
-    return _varint(field << 3 | 2) + _varint(size) + body
+    return varint(field << 3 | _DELIMITED) + varint(len(body)) + body
+
+
+# ---- frames: the two tags and lengths before the body of a record
+
+_RECORDS = _field(pb.PlayResponse, "records")
+_RECORD_OF = {
+    field.message_type.full_name: field.number
+    for field in pb.ServerRecord.DESCRIPTOR.fields
+    if field.message_type is not None
+}
+_SHORT = 120
+"""Bodies shorter than this have their frames ready."""
+
+
+def _frame(field: int, size: int) -> bytes:
+    inner = varint(field << 3 | _DELIMITED) + varint(size)
+    return varint(_RECORDS << 3 | _DELIMITED) + varint(len(inner) + size) + inner
+
+
+def _frames(kind: type[Message]) -> tuple[bytes, ...]:
+    field = _RECORD_OF[kind.DESCRIPTOR.full_name]
+    return tuple(_frame(field, size) for size in range(_SHORT))
+
+
+_EVENT_FRAMES = _frames(event_pb2.Event)
+_REQUEST_FRAMES = _frames(pb.Request)
+_CHARGED_FRAMES = _frames(pb.Charged)
 
 
 def encode_record(message: Message) -> bytes:
     """One record: `message` is of one of the types in `ServerRecord`."""
-    return frame_record(type(message), message.SerializeToString())
+    body = message.SerializeToString()
+    return _frame(_RECORD_OF[message.DESCRIPTOR.full_name], len(body)) + body
 
 
-def frame_record(kind: type[Message], body: bytes) -> bytes:
-    """One record from its encoded body."""
-    return _delimited(_RECORDS, _delimited(_FIELD_OF[kind.DESCRIPTOR.full_name], body))
+# ---- events
+
+_EVENT_TABLE = _tag(event_pb2.Event, "table")
+_EVENT_NUMBER = _tag(event_pb2.Event, "number")
+
+
+def encode_event(event: Event, table: int, number: int) -> bytes:
+    """The body of an event: what `Event.SerializeToString` gives."""
+    return b"".join((_EVENT_TABLE, varint(table), _EVENT_NUMBER, varint(number), _what_happened(event)))
+
+
+# Typed: a `Passed(3)` equals a `Yielded(3)`, both being tuples.
+@lru_cache(maxsize=4096, typed=True)
+def _what_happened(event: Event) -> bytes:
+    return event_to_proto(event, 0, 0).SerializeToString()
+
+
+def frame_event(body: bytes) -> bytes:
+    """The record of an encoded event."""
+    size = len(body)
+    if size < _SHORT:
+        return _EVENT_FRAMES[size] + body
+    return _frame(_RECORD_OF[event_pb2.Event.DESCRIPTOR.full_name], size) + body
+
+
+_EVENTS_OF_RESUMED = _field(pb.Resumed, "events")
 
 
 def encode_resumed(resumed: pb.Resumed, events: list[bytes]) -> bytes:
     """A `resumed` record with events that are encoded already."""
     body = resumed.SerializeToString() + b"".join(_delimited(_EVENTS_OF_RESUMED, event) for event in events)
-    return frame_record(pb.Resumed, body)
+    return _frame(_RECORD_OF[pb.Resumed.DESCRIPTOR.full_name], len(body)) + body
+
+
+# ---- one of each for every decision
+
+_REQUEST_TABLE = _tag(pb.Request, "table")
+_REQUEST_REQUEST = _tag(pb.Request, "request")
+_REQUEST_PHASE = _tag(pb.Request, "phase")
+_REQUEST_LIMIT = _tag(pb.Request, "limit_ms")
+_REQUEST_BANK = _tag(pb.Request, "bank_ms")
+_REQUEST_EVENT = _tag(pb.Request, "event")
+
+
+def encode_request(table: int, request: int, phase: int, limit_ms: int, bank_ms: int, event: int) -> bytes:
+    """A `request` record without a list of legal answers; no argument but the times is 0."""
+    body = b"".join(
+        (
+            _REQUEST_TABLE,
+            varint(table),
+            _REQUEST_REQUEST,
+            varint(request),
+            _REQUEST_PHASE,
+            varint(phase),
+            _REQUEST_LIMIT + varint(limit_ms) if limit_ms else b"",
+            _REQUEST_BANK + varint(bank_ms) if bank_ms else b"",
+            _REQUEST_EVENT,
+            varint(event),
+        )
+    )
+    return _REQUEST_FRAMES[len(body)] + body
+
+
+_CHARGED_TABLE = _tag(pb.Charged, "table")
+_CHARGED_REQUEST = _tag(pb.Charged, "request")
+_CHARGED_CHARGED = _tag(pb.Charged, "charged_us")
+_CHARGED_BANK = _tag(pb.Charged, "bank_ms")
+_CHARGED_TIMED_OUT = _tag(pb.Charged, "timed_out") + b"\x01"
+_CHARGED_ELAPSED = _tag(pb.Charged, "elapsed_us")
+_MOST_US = (1 << 32) - 1
+
+
+def encode_charged(table: int, request: int, elapsed: float, charged: float, bank_ms: int, *, timed_out: bool) -> bytes:
+    """A `charged` record; times are seconds but the bank, and shown as at most 71 minutes, what the field holds."""
+    charged_us = min(int(charged * 1e6), _MOST_US)
+    elapsed_us = min(int(elapsed * 1e6), _MOST_US)
+    body = b"".join(
+        (
+            _CHARGED_TABLE,
+            varint(table),
+            _CHARGED_REQUEST,
+            varint(request),
+            _CHARGED_CHARGED + varint(charged_us) if charged_us else b"",
+            _CHARGED_BANK + varint(bank_ms) if bank_ms else b"",
+            _CHARGED_TIMED_OUT if timed_out else b"",
+            _CHARGED_ELAPSED + varint(elapsed_us) if elapsed_us else b"",
+        )
+    )
+    return _CHARGED_FRAMES[len(body)] + body
