@@ -1,8 +1,8 @@
 """Makes sure that processes we started do not outlive us, even when we are killed without a chance to end them.
 
-A tiny process of its own holds the reading end of a pipe. When the pipe closes, because we closed it or because we died,
-it kills what is left. It knows the processes by file descriptors, so a number that was given to somebody else meanwhile
-does no harm.
+A tiny process of its own holds the reading end of a pipe. When the pipe closes, closed by us or by our death,
+it kills what is left. It knows the processes by file descriptors, so a number that was given to somebody else in the
+meantime does no harm.
 """
 
 from __future__ import annotations

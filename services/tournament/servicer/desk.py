@@ -224,12 +224,17 @@ class Desk:
         task.add_done_callback(self._tasks.discard)
 
     async def _follow(self, one: RunningTournament) -> None:
-        await one.follow()
-        if self._running.get(one.name) is one:
-            del self._running[one.name]
-        if one.fault:
-            _log.error("director of %s cannot begin: %s", one.name, one.fault)
-            await self._set_state(one.name, TournamentState.PAUSED, one.fault)
+        try:
+            await one.follow()
+            if one.fault:
+                _log.error("director of %s cannot begin: %s", one.name, one.fault)
+                await self._set_state(one.name, TournamentState.PAUSED, one.fault)
+        except Exception:
+            _log.exception("following %s failed", one.name)
+        finally:
+            if self._running.get(one.name) is one:
+                del self._running[one.name]
+            one.end()
 
     async def _set_state(self, name: str, state: TournamentState, message: str) -> None:
         allowed = [old for old in TournamentState if old not in FINAL]

@@ -93,8 +93,11 @@ class RunningTournament:
             self.fault = f"{error.message} {error.next_step}"
         finally:
             self.director.close()
-            self._ended.set()
-            self._tell()
+
+    def end(self) -> None:
+        """Everything about it is in the ledger now."""
+        self._ended.set()
+        self._tell()
 
     async def wait_for_news(self) -> None:
         """Until it has said something new, or has ended."""

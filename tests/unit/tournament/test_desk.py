@@ -1,0 +1,250 @@
+"""What operators may do with tournaments, and how the desk follows directors: a real ledger, directors by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from services.common.errors import PlatformError, Reason
+from services.common.targets import Role, Target
+from services.ledger.ledger import Ledger
+from services.ledger.values import TournamentState
+from services.tournament.director import DirectorStatus
+from services.tournament.director.status import Board
+from services.tournament.servicer import Desk, DirectorLost
+from services.tournament.servicer.desk import TournamentView
+from services.tournament.servicer.plans import spec_of
+
+SPEC = """\
+name: cup
+profile: qingdao
+bots: [ada, bob]
+schedule: {kind: full}
+deals: 2
+"""
+
+
+@dataclass
+class HandDirector:
+    """A director that does what the test says; `lost` calls fail first."""
+
+    name: str
+    ledger: Ledger
+    board: Board = field(default_factory=lambda: Board(5))
+    said: list[str] = field(default_factory=list)
+    lost: int = 0
+    broken: PlatformError | None = None
+    closed: bool = False
+
+    def stand(self, state: TournamentState, **changes: int | str) -> None:
+        self.ledger.transition(self.name, list(TournamentState), state, str(changes.get("message", "")))
+        self.board.put(DirectorStatus(0, state, matches=5, **{"message": "", **changes}))  # type: ignore[arg-type]
+
+    async def target(self) -> Target:
+        self._maybe_lost()
+        return Target(Role.DIRECTOR, self.name, "127.0.0.1:1")
+
+    async def status(self, known: int, wait: float) -> DirectorStatus:
+        self._maybe_lost()
+        if self.broken:
+            raise self.broken
+        return await self.board.see(known, wait)
+
+    async def pause(self, reason: str) -> None:
+        self._maybe_lost()
+        self.said.append("pause")
+        self.stand(TournamentState.PAUSED, message=reason)
+
+    async def resume(self) -> None:
+        self.said.append("resume")
+
+    async def cancel(self) -> None:
+        self.said.append("cancel")
+        self.stand(TournamentState.CANCELLED)
+
+    async def suspend(self, grace: float) -> None:
+        self.said.append("suspend")
+        self.board.put(DirectorStatus(0, TournamentState.PAUSED, "stopping", 5))
+
+    def close(self) -> None:
+        self.closed = True
+
+    def _maybe_lost(self) -> None:
+        if self.lost:
+            self.lost -= 1
+            raise DirectorLost("dead")
+
+
+class House:
+    """A desk with its ledger and the directors it has launched."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.directors: list[HandDirector] = []
+        self.next_lost = 0
+        self.next_broken: PlatformError | None = None
+        self.desk = Desk(ledger, self.launch, new_seed=lambda: "drawn")
+
+    def launch(self, name: str) -> HandDirector:
+        director = HandDirector(name, self.ledger, lost=self.next_lost, broken=self.next_broken)
+        self.directors.append(director)
+        return director
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger.open(tmp_path / "ledger.db") as opened:
+        for name in ("ada", "bob"):
+            opened.create_bot(f"id-{name}", name, owner="", version="", token_hash=name.encode().ljust(32))
+        yield opened
+
+
+@pytest.fixture
+async def house(ledger: Ledger) -> AsyncIterator[House]:
+    made = House(ledger)
+    yield made
+    for director in made.directors:
+        if not director.closed:
+            director.board.put(DirectorStatus(0, TournamentState.PAUSED, "end of test", 5))
+    await made.desk.suspend(0)
+
+
+async def eventually(house: House, state: TournamentState, name: str = "cup") -> TournamentView:
+    async with asyncio.timeout(5):
+        async for view in house.desk.watch(name):
+            if view.state is state:
+                return view
+    return await house.desk.view(name)
+
+
+async def test_created_tournaments_keep_their_seed_from_the_readers(house: House) -> None:
+    view = await house.desk.create(SPEC + "seed: no bot may know\n")
+    assert view.state is TournamentState.OPEN
+    assert (view.plan.report.matches, view.plan.report.deals) == (5, 10)
+    assert "no bot may know" not in view.tournament.spec_yaml
+    assert spec_of(view.tournament).seed == "no bot may know"
+    assert [director.name for director in house.directors] == ["cup"]
+
+
+async def test_a_seed_is_drawn_where_there_is_none(house: House) -> None:
+    view = await house.desk.create(SPEC)
+    assert spec_of(view.tournament).seed == "drawn"
+
+
+async def test_a_name_is_taken_once(house: House) -> None:
+    await house.desk.create(SPEC)
+    with pytest.raises(PlatformError, match="There is a tournament named 'cup' already") as caught:
+        await house.desk.create(SPEC)
+    assert caught.value.reason is Reason.TOURNAMENT_EXISTS
+    assert len(house.directors) == 1
+
+
+async def test_bots_must_be_registered(house: House) -> None:
+    with pytest.raises(PlatformError, match="No bot is registered under the name 'cara', 'dan'") as caught:
+        await house.desk.create(SPEC.replace("[ada, bob]", "[ada, cara, dan]"))
+    assert caught.value.reason is Reason.BOT_UNKNOWN
+    assert house.directors == []
+
+
+async def test_a_wrong_specification_is_refused_with_key_and_line(house: House) -> None:
+    with pytest.raises(PlatformError, match="line 5: deals: ") as caught:
+        await house.desk.plan(SPEC.replace("deals: 2", "deals: none"))
+    assert caught.value.reason is Reason.SPEC_INVALID
+    assert (caught.value.metadata["key"], caught.value.metadata["line"]) == ("deals", "5")
+
+
+async def test_planning_stores_nothing(house: House) -> None:
+    plan = await house.desk.plan(SPEC)
+    assert plan.report.matches == 5
+    assert (await house.desk.page("", 10)).items == ()
+
+
+async def test_watching_tells_every_state_up_to_the_last(house: House) -> None:
+    await house.desk.create(SPEC)
+    seen: list[TournamentState] = []
+    async with asyncio.timeout(5):
+        async for view in house.desk.watch("cup"):
+            if not seen or seen[-1] is not view.state:
+                seen.append(view.state)
+                if view.state is TournamentState.OPEN:
+                    house.directors[0].stand(TournamentState.RUNNING, matches_running=3)
+                elif view.state is TournamentState.RUNNING:
+                    house.directors[0].stand(TournamentState.FINISHED)
+    assert seen == [TournamentState.OPEN, TournamentState.RUNNING, TournamentState.FINISHED]
+    assert house.directors[0].closed
+
+
+async def test_pause_and_resume(house: House) -> None:
+    await house.desk.create(SPEC)
+    await house.desk.pause("cup", "tea")
+    view = await eventually(house, TournamentState.PAUSED)
+    assert view.message == "tea"
+    await house.desk.pause("cup")  # again: nothing to do
+    assert (await house.desk.resume("cup")).state is TournamentState.OPEN
+    assert len(house.directors) == 2
+
+
+async def test_verbs_wait_for_a_director_that_is_being_restarted(house: House) -> None:
+    await house.desk.create(SPEC)
+    house.directors[0].lost = 2
+    await house.desk.pause("cup")
+    await eventually(house, TournamentState.PAUSED)
+    assert house.directors[0].said == ["pause"]
+
+
+async def test_what_is_over_cannot_be_paused_or_resumed(house: House) -> None:
+    await house.desk.create(SPEC)
+    house.directors[0].stand(TournamentState.FINISHED)
+    await eventually(house, TournamentState.FINISHED)
+    for verb in (house.desk.pause, house.desk.resume, house.desk.cancel):
+        with pytest.raises(PlatformError, match="finished") as caught:
+            await verb("cup")
+        assert caught.value.reason is Reason.STATE_CONFLICT
+    with pytest.raises(PlatformError) as unknown:
+        await house.desk.pause("mug")
+    assert unknown.value.reason is Reason.TOURNAMENT_UNKNOWN
+
+
+async def test_cancel_with_and_without_a_director(house: House) -> None:
+    await house.desk.create(SPEC)
+    assert (await house.desk.cancel("cup")).state is TournamentState.CANCELLED
+    await house.desk.create(SPEC.replace("cup", "mug"))
+    await house.desk.pause("mug")
+    await eventually(house, TournamentState.PAUSED, "mug")
+    assert (await house.desk.cancel("mug")).state is TournamentState.CANCELLED
+
+
+async def test_a_director_that_cannot_begin_leaves_a_sentence(house: House) -> None:
+    house.next_broken = PlatformError(Reason.LEDGER_UNWRITABLE, "The ledger cannot be opened.")
+    await house.desk.create(SPEC)
+    view = await eventually(house, TournamentState.PAUSED)
+    assert view.message.startswith("The ledger cannot be opened.")
+
+
+async def test_a_new_platform_goes_on_with_what_the_old_one_left(house: House, ledger: Ledger) -> None:
+    for name, state in [
+        ("open", TournamentState.OPEN),
+        ("runs", TournamentState.RUNNING),
+        ("drains", TournamentState.DRAINING),
+        ("rests", TournamentState.PAUSED),
+        ("done", TournamentState.FINISHED),
+    ]:
+        ledger.create_tournament(name, SPEC.replace("cup", name), b"seed", state=state)
+    house.next_lost = 1
+    await house.desk.recover()
+    assert [director.name for director in house.directors] == ["open", "runs"]
+    assert ledger.tournament("drains").state is TournamentState.PAUSED
+
+
+async def test_a_stopping_platform_lets_directors_finish_and_starts_nothing(house: House, ledger: Ledger) -> None:
+    await house.desk.create(SPEC)
+    house.directors[0].stand(TournamentState.RUNNING)
+    assert await house.desk.suspend(1) == ["cup"]
+    assert house.directors[0].said == ["suspend"]
+    assert ledger.tournament("cup").state is TournamentState.RUNNING
+    with pytest.raises(PlatformError, match="stopping"):
+        await house.desk.create(SPEC.replace("cup", "mug"))
