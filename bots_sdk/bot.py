@@ -118,8 +118,8 @@ BotFactory = Callable[[], AnyBot]
 """Makes a bot: its class, if that takes no arguments."""
 
 
-def is_async(bot: AnyBot) -> bool:
-    """True if `answer` has to be awaited."""
+def is_async(bot: AnyBot | type[AnyBot]) -> bool:
+    """True if `answer` has to be awaited; of a bot or its class."""
     return inspect.iscoroutinefunction(bot.answer)
 
 

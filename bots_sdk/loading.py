@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from bots_sdk.asking import describe_error
-from bots_sdk.bot import AnyBot, AsyncBot, Bot
+from bots_sdk.bot import AnyBot, AsyncBot, Bot, is_async
 from bots_sdk.errors import BotNotLoaded
 from bots_sdk.house import HOUSE_BOTS
 
@@ -25,11 +25,13 @@ class BotSource:
         name: to show: of the house bot or of the class.
         make: makes a bot; the seed goes to a bot whose `__init__` has a parameter `seed`, others do without.
         is_house: it is a house bot, which answers at once and always legally.
+        is_async: its answers have to be awaited.
     """
 
     name: str
     make: Callable[[int | str], AnyBot]
     is_house: bool
+    is_async: bool = False
 
 
 def load_bot(text: str) -> BotSource:
@@ -51,7 +53,7 @@ def load_bot(text: str) -> BotSource:
         )
     module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
     kind = _class_in(module, place, name if colon else "")
-    source = BotSource(kind.__name__, _maker(kind, place), is_house=False)
+    source = BotSource(kind.__name__, _maker(kind, place), is_house=False, is_async=is_async(kind))
     source.make(0)
     return source
 

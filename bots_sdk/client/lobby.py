@@ -1,0 +1,177 @@
+"""The lobby: registering a bot, and being told which match services to join."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from baohuang.lobby.v1 import lobby_service_pb2 as pb
+from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
+from bots_sdk.client.channel import error_of, open_channel
+from bots_sdk.client.version import PROTOCOL_VERSION, SDK_NAME
+from bots_sdk.errors import ProtocolBroken, Unreachable
+
+CALL_TIMEOUT_S = 10.0
+DEFAULT_SILENCE_S = 60.0
+_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A new bot. The token is shown this once."""
+
+    bot_id: str
+    name: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBot:
+    """A bot of the platform; `here` says whether it is in, `since` since when, if it ever was."""
+
+    bot_id: str
+    name: str
+    owner: str
+    version: str
+    here: bool
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """Lets a bot into one match service.
+
+    Attributes:
+        name: of the match service; stays the same when it restarts.
+        address: HOST:PORT.
+        ticket: to be shown there.
+        tables: the most tables to declare there.
+    """
+
+    name: str
+    address: str
+    ticket: str
+    tables: int
+
+
+class LobbyClient:
+    """Calls to the lobby at one address; to be used with `async with`."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._channel = open_channel(address)
+        self._stub: Any = LobbyServiceStub(self._channel)
+
+    async def __aenter__(self) -> LobbyClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._channel.close()
+
+    async def register(self, name: str, owner: str = "", version: str = "") -> Registered:
+        """Register a bot.
+
+        Raises:
+            Refused: the name is taken or of the wrong form.
+            Unreachable: nobody answers.
+        """
+        request = pb.RegisterBotRequest(name=name, owner=owner, version=version)
+        answer = await self._call(self._stub.RegisterBot, request, ())
+        return Registered(answer.bot_id, name, answer.token)
+
+    async def rotate_token(self, token: str) -> str:
+        """Replace a token; the old one ends at once.
+
+        Raises:
+            TokenRejected: it is not known.
+            Unreachable: nobody answers.
+        """
+        answer = await self._call(self._stub.RotateToken, pb.RotateTokenRequest(), _bearer(token))
+        return str(answer.token)
+
+    async def revoke_token(self, token: str) -> None:
+        """End a token; the bot is sent away wherever it is connected.
+
+        Raises:
+            TokenRejected: it is not known.
+            Unreachable: nobody answers.
+        """
+        await self._call(self._stub.RevokeToken, pb.RevokeTokenRequest(), _bearer(token))
+
+    async def list_bots(self, token: str = "") -> list[ListedBot]:
+        """All bots of the platform, in the order of their names.
+
+        Raises:
+            Refused: the platform wants a token.
+            Unreachable: nobody answers.
+        """
+        found: list[ListedBot] = []
+        page = ""
+        while True:
+            request = pb.ListBotsRequest(page_size=_PAGE, page_token=page)
+            answer = await self._call(self._stub.ListBots, request, _bearer(token) if token else ())
+            found += [_listed(bot) for bot in answer.bots]
+            page = answer.next_page_token
+            if not page:
+                return found
+
+    async def attend(self, token: str, tables: int) -> AsyncGenerator[list[Ticket], None]:
+        """Be in; yields all match services to be connected to, anew whenever that changes.
+
+        Args:
+            token: the bot's.
+            tables: how many tables the bot takes at once, on all match services together.
+
+        Raises:
+            Refused: the token is not known, the version does not fit, …
+            Unreachable: nobody answers, or nothing was heard for longer than the lobby allows.
+            ProtocolBroken: what came makes no sense.
+        """
+        request = pb.AttendRequest(sdk=SDK_NAME, protocol_version=PROTOCOL_VERSION, tables=tables)
+        call = self._stub.Attend(request, metadata=_bearer(token))
+        silence = DEFAULT_SILENCE_S
+        try:
+            while True:
+                # A timeout ends the call, which is what is wanted here.
+                async with asyncio.timeout(silence):
+                    answer = await call.read()
+                if answer is grpc.aio.EOF:
+                    raise Unreachable(f"the lobby at {self._address} ended the call")
+                silence = answer.silence_limit_s or DEFAULT_SILENCE_S
+                yield [_ticket(service) for service in answer.match_services]
+        except TimeoutError:
+            raise Unreachable(f"nothing was heard of the lobby at {self._address} for {silence:g} s") from None
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error, self._address) from error
+        finally:
+            call.cancel()
+
+    async def _call(self, method: Any, request: Any, metadata: tuple[tuple[str, str], ...]) -> Any:
+        try:
+            return await method(request, timeout=CALL_TIMEOUT_S, metadata=metadata)
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error, self._address) from error
+
+
+def _bearer(token: str) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {token}"),)
+
+
+def _ticket(service: pb.MatchServiceTicket) -> Ticket:
+    if not service.name or not service.address:
+        raise ProtocolBroken("the lobby named a match service without a name or an address")
+    return Ticket(service.name, service.address, service.ticket, max(1, service.tables))
+
+
+def _listed(bot: pb.Bot) -> ListedBot:
+    since = bot.since.ToDatetime(tzinfo=None) if bot.HasField("since") else None
+    return ListedBot(bot.bot_id, bot.name, bot.owner, bot.version, bot.presence == pb.PRESENCE_HERE, since)

@@ -1,0 +1,266 @@
+"""The stream of one bot to one match service: opened, served, and opened again until somebody says stop.
+
+One reader and one writer; no timeout around either, since that would end the stream. What watches for silence is a task
+of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from random import Random
+from time import monotonic
+from typing import Any
+
+import grpc
+import grpc.aio
+from google.protobuf.message import DecodeError
+
+from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.client.channel import error_of, open_channel
+from bots_sdk.client.lobby import Ticket
+from bots_sdk.client.session import PlaySession
+from bots_sdk.client.statistics import ClientStatistics
+from bots_sdk.client.thinking import SLICE_S, Thinker
+from bots_sdk.errors import (
+    ArenaError,
+    ProtocolBroken,
+    Refused,
+    Superseded,
+    TicketRejected,
+    TokenRejected,
+    Unreachable,
+    VersionMismatch,
+)
+
+_PLAY = "/baohuang.match.v1.MatchService/Play"
+WELCOME_S = 10.0
+"""How long a service may take to say welcome."""
+FIRST_BACKOFF_S = 0.05
+MOST_BACKOFF_S = 5.0
+_FATAL = (Superseded, VersionMismatch, TokenRejected)
+
+
+class PlayClient:
+    """Plays all tables of one bot at one match service.
+
+    Args:
+        ticket: where to and with what; a newer one may be put in its place with `renew`.
+        thinker: how the bots are asked.
+        statistics: where it is counted.
+        say: told in one line what a person should know.
+    """
+
+    def __init__(
+        self, ticket: Ticket, thinker: Thinker, statistics: ClientStatistics, say: Callable[[str], None]
+    ) -> None:
+        self.ticket = ticket
+        self._thinker = thinker
+        self._statistics = statistics
+        self._say = say
+        self._renewed = asyncio.Event()
+        self._leaving = False
+        self._jitter = Random(ticket.name)
+        self.session = PlaySession(thinker, statistics, self._said)
+        self._was_lost = ""
+
+    def renew(self, ticket: Ticket) -> None:
+        """Use a newer ticket, for the next stream; one that waits for it is opened at once."""
+        if ticket != self.ticket:
+            self.ticket = ticket
+            self._renewed.set()
+
+    def leave(self) -> None:
+        """Go as soon as the bot has no table here any more."""
+        self._leaving = True
+        self._renewed.set()
+        self.session.wake()
+
+    async def run(self) -> None:
+        """Play until cancelled or told to leave.
+
+        Raises:
+            Superseded: the same bot came in from somewhere else.
+            VersionMismatch: the service speaks another version.
+        """
+        backoff = FIRST_BACKOFF_S
+        while not (self._leaving and not self.session.seats):
+            opened = monotonic()
+            try:
+                await _Stream(self.session, self._thinker, self.ticket, self._welcomed, self._may_end).run()
+            except _FATAL:
+                raise
+            except ArenaError as error:
+                # A stream that makes no sense again and again is not opened again and again without a pause.
+                if self.session.is_welcome and (monotonic() - opened > 1.0 or not isinstance(error, ProtocolBroken)):
+                    backoff = FIRST_BACKOFF_S
+                self._lost(error)
+                await self._wait(error, backoff)
+                backoff = min(2 * backoff, MOST_BACKOFF_S)
+                self._statistics.reconnects += 1
+
+    def _may_end(self) -> bool:
+        return self._leaving and not self.session.seats
+
+    def _welcomed(self) -> None:
+        if self._was_lost:
+            self._said("connected again")
+        self._was_lost = ""
+
+    def _lost(self, error: ArenaError) -> None:
+        # The same trouble is said once, not with every attempt.
+        if str(error) != self._was_lost:
+            self._was_lost = str(error)
+            self._said(f"{error}; trying again")
+
+    async def _wait(self, error: ArenaError, backoff: float) -> None:
+        seconds = backoff * (0.75 + 0.5 * self._jitter.random())
+        if isinstance(error, TicketRejected):
+            # The lobby gives out a new one; until then the old one is of no use, but one cannot know.
+            seconds = max(seconds, 1.0)
+        elif isinstance(error, Refused):
+            seconds = max(seconds, _retry_after_s(error))
+        self._renewed.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._renewed.wait()
+
+    def _said(self, message: str) -> None:
+        self._say(f"{self.ticket.name}: {message}")
+
+
+def _retry_after_s(error: Refused) -> float:
+    text = error.metadata.get("retry_after_ms", "")
+    return min(int(text) / 1000, 60.0) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0
+
+
+class _Stream:
+    """One stream, from hello to its end."""
+
+    def __init__(
+        self,
+        session: PlaySession,
+        thinker: Thinker,
+        ticket: Ticket,
+        welcomed: Callable[[], None],
+        may_end: Callable[[], bool],
+    ) -> None:
+        self._session = session
+        self._thinker = thinker
+        self._ticket = ticket
+        self._welcomed = welcomed
+        self._may_end = may_end
+        self._something = asyncio.Event()
+        self._heard = self._sent = monotonic()
+
+    async def run(self) -> None:
+        """Serve the stream until it ends.
+
+        Raises:
+            ArenaError: why it ended; it does not end without a reason, unless the bot is leaving.
+        """
+        session = self._session
+        channel = open_channel(self._ticket.address)
+        try:
+            call: Any = channel.stream_stream(_PLAY, request_serializer=pb.PlayRequest.SerializeToString)()
+            hello = session.hello(self._ticket.ticket, self._ticket.tables)
+            session.wake = self._something.set
+            tasks = [
+                asyncio.create_task(self._read(call)),
+                asyncio.create_task(self._write(call, hello)),
+                asyncio.create_task(self._watch()),
+            ]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                if tasks[0] not in done and tasks[1] in done and tasks[1].exception() is not None:
+                    # A write fails when the call is over; why, the reader knows.
+                    await asyncio.wait(tasks[:1], timeout=1.0)
+                for task in tasks:
+                    if task.done():
+                        task.result()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                call.cancel()
+        except grpc.aio.AioRpcError as error:
+            raise error_of(error, self._ticket.address) from error
+        finally:
+            await channel.close()
+
+    async def _read(self, call: Any) -> None:
+        session, thinker, something = self._session, self._thinker, self._something
+        read = _reading(call, self._ticket.address)
+        while True:
+            data = await read()
+            self._heard = monotonic()
+            try:
+                message = pb.PlayResponse.FromString(data)
+            except DecodeError:
+                raise ProtocolBroken(f"what {self._ticket.address} sent is no PlayResponse") from None
+            was_welcome = session.is_welcome
+            session.receive(message)
+            something.set()
+            if session.is_welcome and not was_welcome:
+                self._welcomed()
+            until = self._heard + SLICE_S
+            while thinker.think(lambda until=until: monotonic() > until):  # type: ignore[misc]
+                # Slow bots: let the writer confirm and send what is ready before going on.
+                await asyncio.sleep(0)
+                until = monotonic() + SLICE_S
+
+    async def _write(self, call: Any, hello: pb.PlayRequest) -> None:
+        session, something = self._session, self._something
+        await call.write(hello)
+        while not self._may_end():
+            await something.wait()
+            something.clear()
+            while (message := session.take()) is not None:
+                self._sent = monotonic()
+                try:
+                    await call.write(message)
+                except asyncio.InvalidStateError:
+                    raise Unreachable(f"the stream to {self._ticket.address} is over") from None
+
+    async def _watch(self) -> None:
+        """Beat, and notice silence. What this side's own loop was late is not the service's silence."""
+        session = self._session
+        opened = monotonic()
+        while True:
+            # How often is known only once the service has said welcome.
+            interval = min(session.heartbeat_s / 4, 1.0 if session.is_welcome else 0.05)
+            planned = monotonic() + interval
+            await asyncio.sleep(interval)
+            now = monotonic()
+            if now - planned > interval:
+                self._heard = max(self._heard, planned)
+                opened = max(opened, now - interval)
+            if not session.is_welcome and now - opened > WELCOME_S:
+                raise Unreachable(f"{self._ticket.address} did not say welcome within {WELCOME_S:g} s")
+            if now - self._heard > 2 * session.heartbeat_s:
+                raise Unreachable(f"nothing was heard of {self._ticket.address} for {2 * session.heartbeat_s:g} s")
+            if session.is_welcome and now - self._sent >= session.heartbeat_s / 2:
+                session.beat()
+
+
+def _reading(call: Any, address: str) -> Callable[[], Any]:
+    """Reads of the call; its end is an error, whichever way it comes."""
+
+    async def read() -> bytes:
+        try:
+            data = await call.read()
+        except asyncio.CancelledError:
+            if call.cancelled() and not _is_cancelled():
+                raise Unreachable(f"the stream to {address} was cut") from None
+            raise
+        if data is grpc.aio.EOF:
+            raise Unreachable(f"{address} ended the stream without saying why")
+        return bytes(data)
+
+    return read
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,120 @@
+"""A lobby that does what a test says, over real gRPC."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from baohuang.lobby.v1 import lobby_service_pb2 as pb
+from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceServicer, add_LobbyServiceServicer_to_server
+from bots_sdk.testing.fake_match_service import abort
+
+_Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class FakeLobby(LobbyServiceServicer):
+    """Registers bots, lets them in, and names the match services it is told; to be used with `async with`.
+
+    Attributes:
+        address: HOST:PORT.
+        tokens: bot ids by token.
+        attending: how often each token is in now.
+        attended: every request to attend.
+        silence_limit_s: what attending bots are told.
+    """
+
+    def __init__(self) -> None:
+        self.address = ""
+        self.tokens: dict[str, str] = {}
+        self.attending: dict[str, int] = {}
+        self.attended: list[pb.AttendRequest] = []
+        self.silence_limit_s = 30
+        self._names: set[str] = set()
+        self._services: list[pb.MatchServiceTicket] = []
+        self._changed: list[asyncio.Event] = []
+        self._cut: asyncio.Event = asyncio.Event()
+        self._server: grpc.aio.Server | None = None
+        self._port = 0
+
+    async def __aenter__(self) -> FakeLobby:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Listen, on the same port as before if it was stopped."""
+        server = grpc.aio.server(options=[("grpc.so_reuseport", 0), ("grpc.http2.max_ping_strikes", 0)])
+        add_LobbyServiceServicer_to_server(self, server)
+        self._port = server.add_insecure_port(f"127.0.0.1:{self._port}")
+        self.address = f"127.0.0.1:{self._port}"
+        await server.start()
+        self._server = server
+
+    async def stop(self) -> None:
+        """Cut every call and stop listening."""
+        if self._server is not None:
+            await self._server.stop(grace=None)
+            self._server = None
+
+    def name_services(self, *services: pb.MatchServiceTicket) -> None:
+        """From now on bots are to be at these match services; who attends is told at once."""
+        self._services = list(services)
+        for changed in self._changed:
+            changed.set()
+
+    def revoke(self, token: str) -> None:
+        """Nobody with this token is let in any more; who attends is sent away."""
+        self.tokens.pop(token, None)
+        for changed in self._changed:
+            changed.set()
+
+    async def RegisterBot(self, request: pb.RegisterBotRequest, context: _Context) -> pb.RegisterBotResponse:
+        """Registers; a name is taken only once."""
+        if request.name in self._names:
+            message = f"the name {request.name!r} is taken"
+            await abort(context, grpc.StatusCode.ALREADY_EXISTS, "REASON_NAME_TAKEN", message, {"name": request.name})
+        self._names.add(request.name)
+        number = len(self._names)
+        token = f"token-{number}"
+        self.tokens[token] = f"bot-{number}"
+        return pb.RegisterBotResponse(bot_id=f"bot-{number}", token=token)
+
+    async def ListBots(self, request: pb.ListBotsRequest, context: _Context) -> pb.ListBotsResponse:
+        """Two bots a page, so that pages are turned."""
+        names = sorted(self._names)
+        start = int(request.page_token or 0)
+        bots = [pb.Bot(bot_id=f"id-{name}", name=name, presence=pb.PRESENCE_AWAY) for name in names[start : start + 2]]
+        more = str(start + 2) if start + 2 < len(names) else ""
+        return pb.ListBotsResponse(bots=bots, next_page_token=more)
+
+    async def Attend(self, request: pb.AttendRequest, context: _Context) -> AsyncIterator[pb.AttendResponse]:
+        """Tells the match services at once and after every change."""
+        token = await self._token(context)
+        self.attended.append(request)
+        changed = asyncio.Event()
+        self._changed.append(changed)
+        self.attending[token] = self.attending.get(token, 0) + 1
+        try:
+            while True:
+                await self._token(context)
+                yield pb.AttendResponse(match_services=self._services, silence_limit_s=self.silence_limit_s)
+                await changed.wait()
+                changed.clear()
+        finally:
+            self._changed.remove(changed)
+            self.attending[token] -= 1
+
+    async def _token(self, context: _Context) -> str:
+        for key, value in context.invocation_metadata() or ():
+            if key == "authorization" and str(value).removeprefix("Bearer ") in self.tokens:
+                return str(value).removeprefix("Bearer ")
+        return await abort(context, grpc.StatusCode.UNAUTHENTICATED, "REASON_TOKEN_UNKNOWN", "no such token", {})
