@@ -1,7 +1,7 @@
 """What crosses between the director, the match services and the ledger: orders and outcomes, as plain values.
 
-The director hands out `MatchOrder`s and gets `MatchOutcome`s back; the ledger stores outcomes. None of the three imports
-another, they meet in these types.
+The director hands out `MatchOrder`s and gets `MatchOutcome`s back; the ledger stores outcomes. None of the three
+imports another, they meet in these types.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class ClockRules:
 class FaultRules:
     """How faults of bots are treated.
 
-    `illegal_limit` illegal answers to one request are borne under the policy `retry`; `takeover_after` timeouts in a row
-    give the seat to a house bot for the rest of the match (0: never).
+    `illegal_limit` illegal answers to one request are borne under the policy `retry`; `takeover_after` timeouts in a
+    row give the seat to a house bot for the rest of the match (0: never).
     """
 
     illegal: IllegalPolicy = IllegalPolicy.RETRY
@@ -79,9 +79,10 @@ class FaultRules:
 class MatchOrder:
     """One attempt at one scheduled match, ready to be played.
 
-    `number` is the place in the schedule; `attempt` an opaque text, unique, which is also the match id the bots see, so it
-    must tell nothing about schedule, rotation or deals. `secret` (32 bytes) is what the deals come from; with `withhold` it is
-    not shown to the bots when the match ends, because other matches with the same deals are still to be played.
+    `number` is the place in the schedule; `attempt` an opaque text, unique, which is also the match id the bots see, so
+    it must tell nothing about schedule, rotation or deals. `secret` (32 bytes) is what the deals come from; with
+    `withhold` it is not shown to the bots when the match ends, because other matches with the same deals are still to
+    be played.
     """
 
     tournament: str

@@ -182,6 +182,12 @@ class Floor:
         for seat in list(session.seats.values()):
             seat.table.detach(seat, now)
 
+    def dismiss(self, bot_id: str) -> None:
+        """Closes the stream of a bot whose token has ended."""
+        session = self.sessions.get(bot_id)
+        if session is not None:
+            session.close(Farewell(Reason.TOKEN_UNKNOWN, "the bot's token has ended"))
+
     def seats_of(self, bot_id: str) -> dict[int, Seat]:
         """The seats of a bot by table number; they outlive its sessions."""
         return self._seats.setdefault(bot_id, {})

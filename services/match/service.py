@@ -69,7 +69,7 @@ class MatchService:
         """
         settings = self._settings
         server = grpc.aio.server(
-            interceptors=[ErrorInterceptor()],
+            interceptors=[ErrorInterceptor(refused=self._metrics.refused)],
             options=[
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", settings.message_limit),
@@ -100,6 +100,10 @@ class MatchService:
         self._server = server
         self._tasks = [asyncio.create_task(self._sweep()), asyncio.create_task(self._tidy())]
         return f"{settings.host}:{port}"
+
+    async def dismiss(self, bot_id: str) -> None:
+        """Closes the stream of a bot whose token has ended; its seats stay, and their clocks go on."""
+        self._floor.dismiss(bot_id)
 
     async def drain(self, grace: float) -> None:
         """Takes no new match, lets what runs finish for at most `grace` seconds, voids the rest."""

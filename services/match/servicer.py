@@ -64,17 +64,13 @@ class MatchServicer:
 
     async def play(self, _requests: object, context: _Context) -> None:
         """One stream, from hello to its end."""
+        hello = await self._hello(context)
+        stream = _Stream(self._terms, context, self._floor, self._metrics, self._clock)
+        session = stream.open(hello, self._admit(hello))
         try:
-            hello = await self._hello(context)
-            stream = _Stream(self._terms, context, self._floor, self._metrics, self._clock)
-            session = stream.open(hello, self._admit(hello))
-            try:
-                await stream.run()
-            finally:
-                self._floor.leave(session, self._clock.monotonic())
-        except PlatformError as error:
-            self._metrics.refused(error.reason)
-            raise
+            await stream.run()
+        finally:
+            self._floor.leave(session, self._clock.monotonic())
 
     async def _hello(self, context: _Context) -> pb.Hello:
         try:
