@@ -256,8 +256,8 @@ async def test_a_bot_may_come_and_go_at_every_request() -> None:
         outcome = await here.outcome()
         assert outcome.ending is Ending.COMPLETED
         assert comings > 5
-        # The last stream may still be open when the match ends.
-        assert outcome.faults[0].disconnects in (comings - 1, comings)
+        # A visitor may come before the service has noticed that the one before is gone.
+        assert 0 < outcome.faults[0].disconnects <= comings
 
 
 async def test_the_newest_stream_wins_and_the_older_one_is_told_so() -> None:
