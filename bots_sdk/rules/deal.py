@@ -34,7 +34,7 @@ from bots_sdk.rules.events import (
     Yielded,
 )
 from bots_sdk.rules.hands import count_face
-from bots_sdk.rules.legal import plays_special
+from bots_sdk.rules.legal import plays_special, verify_answer
 from bots_sdk.rules.opening import PASSES_TO_VOID
 from bots_sdk.rules.options import End, Grab, Options
 from bots_sdk.rules.phases import SEALED_PHASES, Phase
@@ -176,7 +176,7 @@ class Deal:
         """
         if seat not in ALL_SEATS:
             raise IllegalAnswer(Refusal.NOT_ASKED, f"there is no seat {seat}")
-        answer = self._views[seat].verify(answer)
+        answer = verify_answer(self._views[seat], answer)
         events: list[Event] = []
         phase = self.public.phase
         if phase in SEALED_PHASES:

@@ -183,8 +183,8 @@ def _play(view: View) -> list[Answer]:
     holding = view.holding
     plays, special = leads(options, holding) if table is None else follows(options, holding, table)
     answers = list(_words(view))
-    # All in C: this makes up to some hundred answers.
-    answers += map(_new_answer, repeat(Answer), zip(repeat(Word.PLAY), plays, repeat(0), repeat(False)))
+    if plays:  # all in C: this makes up to some hundred answers
+        answers += map(_new_answer, repeat(Answer), zip(repeat(Word.PLAY), plays, repeat(0), repeat(False)))
     if special:
         # Only a solo emperor has a choice to state; for a guard its card is the special card and nothing else.
         stated = view.is_emperor
@@ -197,8 +197,9 @@ _new_answer = tuple.__new__
 
 def _verify_word(view: View, answer: Answer) -> Answer:
     words = _words(view)
-    if answer in words:
-        return words[words.index(answer)]
+    for legal in words:
+        if legal == answer:
+            return legal
     word = answer.word
     if not words and word in (Word.PASS, Word.YIELD, Word.WIND):
         raise IllegalAnswer(Refusal.MUST_LEAD, "there is nothing on the table: the seat must lead")

@@ -1,0 +1,163 @@
+"""What holds for every specification, every schedule and every set of results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from random import Random
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bots_sdk.rules.profiles import PROFILES
+from services.common.matches import ClockRules, DealScore, FaultRules, IllegalPolicy, SeatFaults
+from services.tournament.schedule import Schedule, make_schedule, report_schedule
+from services.tournament.schedule.balanced import BalancedSelection
+from services.tournament.schedule.full import FullSelection
+from services.tournament.spec import (
+    Duplicate,
+    ScheduleKind,
+    ScheduleRules,
+    SpecError,
+    TournamentSpec,
+    format_spec,
+    parse_spec,
+)
+from services.tournament.standings import PlayedMatch, compute_standings
+
+names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", fullmatch=True)
+house = st.sampled_from(["house:greedy", "house:random", "house:greedy#2", "house:random#17", "house:greedy#999"])
+
+
+def durations(low: int, high: int) -> st.SearchStrategy[timedelta]:
+    return st.integers(low, high).map(lambda milliseconds: timedelta(milliseconds=milliseconds))
+
+
+HOUR = 3_600_000
+clocks = st.builds(
+    ClockRules,
+    limit=st.none() | durations(1, HOUR),
+    bank=durations(0, 24 * HOUR),
+    increment=durations(0, HOUR),
+    grace=durations(0, 60_000),
+    ready=durations(100, HOUR),
+)
+rules = st.one_of(
+    st.builds(ScheduleRules, st.just(ScheduleKind.FULL), repeats=st.integers(1, 50)),
+    st.builds(ScheduleRules, st.just(ScheduleKind.BALANCED), matches=st.integers(1, 1000).map(lambda sets: 5 * sets)),
+    st.builds(ScheduleRules, st.just(ScheduleKind.BALANCED), matches_per_bot=st.integers(1, 1000)),
+    st.builds(ScheduleRules, st.just(ScheduleKind.BALANCED), meetings=st.integers(1, 1000)),
+)
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> TournamentSpec:
+    profile = draw(st.sampled_from(sorted(PROFILES)))
+    text = format_spec(
+        TournamentSpec(
+            name=draw(names),
+            profile=profile,
+            options=PROFILES[profile],
+            bots=tuple(draw(st.lists(names | house, min_size=1, max_size=8, unique=True))),
+            schedule=draw(rules),
+            deals=draw(st.integers(1, 1000)),
+            overrides=draw(st.sampled_from([(), (("stakes", (1, 2, 4)),), (("wind", "auto"), ("tribute", True))])),
+            duplicate=draw(st.sampled_from(Duplicate)),
+            clock=draw(clocks),
+            faults=FaultRules(
+                draw(st.sampled_from(IllegalPolicy)), draw(st.integers(1, 100)), draw(st.integers(0, 99))
+            ),
+            seed=draw(st.none() | st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Z"]), min_size=1)),
+            in_flight=draw(st.none() | st.integers(1, 100_000)),
+            no_show_limit=draw(st.integers(1, 1000)),
+        )
+    )
+    return parse_spec(text)
+
+
+@given(specs())
+def test_a_written_specification_reads_back_as_the_same(spec: TournamentSpec) -> None:
+    assert parse_spec(format_spec(spec)) == spec
+
+
+@given(st.text(max_size=300) | st.text("abc:-[]{}&*!|>'\"#,? \n\t0~", max_size=300))
+def test_any_text_is_a_specification_or_an_error_with_lines(text: str) -> None:
+    try:
+        parse_spec(text)
+    except SpecError as error:
+        assert error.problems
+        assert all(1 <= problem.line <= text.count("\n") + 2 for problem in error.problems)
+
+
+BASE = (
+    "name: x\nprofile: qingdao\nbots: [a, b, c]\nschedule: full\ndeals: 4\nclock: {limit: 2s}\noptions: {wind: auto}\n"
+)
+
+
+@given(st.integers(0, len(BASE)), st.integers(0, 12), st.text(max_size=6))
+def test_a_damaged_file_is_a_specification_or_an_error(at: int, cut: int, instead: str) -> None:
+    try:
+        parse_spec(BASE[:at] + instead + BASE[at + cut :])
+    except SpecError as error:
+        assert error.problems
+
+
+@st.composite
+def schedules(draw: st.DrawFn) -> Schedule:
+    entrants, rotated, key = draw(st.integers(5, 14)), draw(st.booleans()), draw(st.integers(0, 2**64 - 1))
+    if draw(st.booleans()):
+        return Schedule(FullSelection(entrants, draw(st.integers(1, 2)), key, rotated), rotated, 1)
+    return Schedule(BalancedSelection(entrants, draw(st.integers(1, 60)), key, rotated), rotated, 1)
+
+
+@settings(max_examples=25)
+@given(schedules(), st.data())
+def test_every_schedule_is_whole_and_fair(schedule: Schedule, data: st.DataObject) -> None:
+    matches = list(schedule)
+    assert [match.number for match in matches] == list(range(len(schedule)))
+    assert all(
+        len(set(match.entrants)) == 5 and set(match.entrants) <= set(range(schedule.entrants)) for match in matches
+    )
+    number = data.draw(st.integers(0, len(schedule) - 1))
+    assert schedule.match(number) == matches[number]
+    plays = Counter(entrant for match in matches for entrant in match.entrants)
+    counts = [plays[entrant] for entrant in range(schedule.entrants)]
+    assert max(counts) - min(counts) <= schedule.rotations
+    assert report_schedule(schedule).per_entrant == tuple(counts)
+
+
+@settings(max_examples=25)
+@given(schedules())
+def test_with_rotation_every_entrant_of_a_set_has_every_seat_once(schedule: Schedule) -> None:
+    seats: dict[int, list[tuple[int, int]]] = {}
+    for match in schedule:
+        seats.setdefault(match.group, []).extend(enumerate(match.entrants))
+    for of_group in seats.values():
+        entrants = {entrant for _, entrant in of_group}
+        if schedule.rotated:
+            assert sorted(of_group) == sorted((seat, entrant) for seat in range(5) for entrant in entrants)
+        else:
+            assert len(of_group) == len(entrants) == 5
+
+
+@given(st.integers(1, 30), st.integers(0, 2**32))
+def test_the_order_of_results_changes_nothing_to_the_last_digit(matches: int, seed: int) -> None:
+    draw = Random(seed)
+    spec = parse_spec(
+        "name: x\nprofile: qingdao\nbots: [a, b, c, d, e, f, g]\n"
+        f"schedule: {{kind: balanced, matches: 210}}\ndeals: 3\nseed: {seed}\n"
+    )
+    results = []
+    for match in list(make_schedule(spec))[:matches]:
+        deals = []
+        for deal in range(3):
+            points = np.array([draw.randint(-40, 40) for _ in range(5)])
+            deals.append(DealScore(deal, tuple(points.tolist()), (0, 1, 2, 3, 4), 0, None, None))
+        one, two, three, four, five = (SeatFaults(timeouts=draw.randint(0, 3)) for _ in range(5))
+        results.append(
+            PlayedMatch(match.number, match.group, match.entrants, tuple(deals), (one, two, three, four, five))
+        )
+    table = compute_standings(spec.entrants, results)
+    draw.shuffle(results)
+    assert compute_standings(spec.entrants, results) == table
