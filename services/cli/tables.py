@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from google.protobuf.json_format import MessageToDict
 
@@ -13,6 +13,16 @@ from baohuang.tournament.v1 import tournament_service_pb2 as pb
 if TYPE_CHECKING:
     from google.protobuf.message import Message
     from rich.console import Console
+
+WIDTH = 120
+
+
+def make_console(file: TextIO | None = None) -> Console:
+    """Where tables go; as wide as the terminal, or wide enough for every table where there is none."""
+    from rich.console import Console
+
+    console = Console(file=file, highlight=False)
+    return console if console.is_terminal else Console(file=file, highlight=False, width=WIDTH)
 
 
 def state_name(state: int) -> str:
@@ -46,14 +56,14 @@ def print_json(console: Console, value: object) -> None:
 
 
 def standings_table(standings: Iterable[pb.Standing]) -> Any:
-    """The table, best first."""
+    """The table, best first; the interval as its half width, since it lies evenly around the mean."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("bot", no_wrap=True)
-    for title in ("points/deal", "95 % interval", "matches", "deals", "blocks", "faults"):
+    for title in ("points/deal", "95 %", "matches", "deals", "blocks", "faults"):
         table.add_column(title, justify="right", no_wrap=True)
     for line in standings:
         has_interval = line.HasField("low") and line.HasField("high")
@@ -61,7 +71,7 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
             str(line.rank),
             line.name,
             f"{line.points_per_deal:+.3f}",
-            f"{line.low:+.3f} … {line.high:+.3f}" if has_interval else "-",
+            f"± {(line.high - line.low) / 2:.3f}" if has_interval else "-",
             *map(str, (line.matches, line.deals, line.blocks)),
             str(line.timeouts + line.illegal_answers + line.takeovers),
         )

@@ -11,8 +11,6 @@ import click
 from services.cli.errors import CommandFailed, plain_errors
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from baohuang.tournament.v1 import tournament_service_pb2 as pb
     from services.cli.client import Client
 
@@ -36,12 +34,6 @@ def _common(command: _Command) -> _Command:
     return click.option(
         "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
     )(command)
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(highlight=False)
 
 
 def _at(server: str, work: Callable[[Client], Awaitable[T]]) -> T:
@@ -99,7 +91,7 @@ def list_(server: str, as_json: bool) -> None:
     from services.cli import tables
 
     found = _at(server, lambda client: client.list())
-    console = _console()
+    console = tables.make_console()
     if as_json:
         tables.print_json(console, [tables.as_json(one) for one in found])
     elif found:
@@ -154,7 +146,7 @@ def _verb(server: str, as_json: bool, call: Callable[[Client], Awaitable[pb.Tour
 def _show(message: Any, lines: Iterable[str], as_json: bool) -> None:
     from services.cli import tables
 
-    console = _console()
+    console = tables.make_console()
     if as_json:
         tables.print_json(console, tables.as_json(message))
     else:
@@ -170,7 +162,9 @@ def _start(server: str, call: Callable[[Client], Awaitable[pb.Tournament]], *, d
         _verb(server, as_json, call)
         return
     try:
-        one, table = _at(server, lambda client: follow_to_the_end(client, call, server, _console(), quiet=as_json))
+        one, table = _at(
+            server, lambda client: follow_to_the_end(client, call, server, tables.make_console(), quiet=as_json)
+        )
     except Interrupted as interrupted:
         click.echo(f"Go on with: {resume_command(interrupted.name, server)}", err=True)
         raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
@@ -187,7 +181,7 @@ def _start(server: str, call: Callable[[Client], Awaitable[pb.Tournament]], *, d
 def _print_standings(one: pb.Tournament, table: pb.GetStandingsResponse, as_json: bool) -> None:
     from services.cli import tables
 
-    console = _console()
+    console = tables.make_console()
     if as_json:
         lines = [tables.as_json(line) for line in table.standings]
         tables.print_json(console, {"tournament": tables.as_json(one), "standings": lines})
