@@ -1,7 +1,8 @@
 """How fast the rules are: decisions per second, and what one answer, one listing, one copy, one event cost.
 
 Every figure stands beside a calibration: a fixed loop of plain Python measured in the same run, so that figures of
-different machines (or of one machine on a busy day) can be compared. The last line is one JSON object.
+different machines (or of one machine on a busy day) can be compared. Totals are processor time, single steps medians of
+the clock on the wall, so that other processes disturb little. The last line is one JSON object.
 
     python benchmarks/engine.py [--deals 20] [--profile qingdao]
 """
@@ -25,6 +26,7 @@ from bots_sdk.rules.shuffle import deal_out, deck_order
 from bots_sdk.rules.view import View
 
 Answers = list[tuple[int, Answer]]
+Preparation = Callable[[Deal, int, Answer], Callable[[], object]]
 SECRET = b"benchmark"
 
 
@@ -54,14 +56,14 @@ def random_play(options: Options, deals: int) -> tuple[list[Answers], float]:
     for number in range(deals):
         deal, _ = start(options, number)
         script: Answers = []
-        begun = time.perf_counter()
+        begun = time.process_time()
         while not deal.is_over:
             seat = deal.asked[0]
             legal = deal.legal(seat)
             answer = legal[int(rng.random() * len(legal))]
             deal.answer(seat, answer)
             script.append((seat, answer))
-        spent += time.perf_counter() - begun
+        spent += time.process_time() - begun
         scripts.append(script)
     return scripts, sum(map(len, scripts)) / spent
 
@@ -75,33 +77,33 @@ def replays(options: Options, scripts: list[Answers]) -> Iterator[tuple[Deal, in
             deal.answer(seat, answer)
 
 
-def applied(options: Options, scripts: list[Answers]) -> tuple[float, float]:
-    """Decisions per second without listing, and the median microseconds of verifying and applying one play."""
-    plays = []
+def applied(options: Options, scripts: list[Answers]) -> float:
+    """Decisions per second when nothing is listed: every answer is verified and applied."""
     spent = 0.0
-    for deal, seat, answer in replays(options, scripts):
-        copy = deal.copy()
-        begun = time.perf_counter()
-        copy.answer(seat, answer)
-        took = time.perf_counter() - begun
-        spent += took
-        if answer.word is Word.PLAY:
-            plays.append(took)
-    return sum(map(len, scripts)) / spent, statistics.median(plays) * 1e6
+    for number, script in enumerate(scripts):
+        deal, _ = start(options, number)
+        begun = time.process_time()
+        for seat, answer in script:
+            deal.answer(seat, answer)
+        spent += time.process_time() - begun
+    return sum(map(len, scripts)) / spent
 
 
-def median_of(
-    options: Options, scripts: list[Answers], prepare: Callable[[Deal, int, Answer], Callable[[], object]]
-) -> float:
-    """Median microseconds of something done at every position of play."""
+def median_of(options: Options, scripts: list[Answers], prepare: Preparation, plays_only: bool = False) -> float:
+    """Median microseconds of something done at every position of play, or at every one where cards are put down."""
     times = []
     for deal, seat, answer in replays(options, scripts):
-        if deal.phase is Phase.PLAY:
+        if deal.phase is Phase.PLAY and (answer.word is Word.PLAY or not plays_only):
             act = prepare(deal, seat, answer)
             begun = time.perf_counter()
             act()
             times.append(time.perf_counter() - begun)
     return statistics.median(times) * 1e6
+
+
+def copied_answer(deal: Deal, seat: int, answer: Answer) -> Callable[[], object]:
+    copy = deal.copy()
+    return lambda: copy.answer(seat, answer)
 
 
 def full_lead(options: Options) -> float:
@@ -130,27 +132,25 @@ def folding(options: Options, scripts: list[Answers]) -> float:
         view.apply(events[0])
         view.apply(HandDealt(deal.hand(0)))
         events = [event for seat, answer in script for event in deal.answer(seat, answer)]
-        others = 0
-        begun = time.perf_counter()
+        begun = time.process_time()
         for event in events:
             view.apply(event)
-        spent += time.perf_counter() - begun
-        others = len(events)
-        count += others
+        spent += time.process_time() - begun
+        count += len(events)
     return spent / count * 1e6
 
 
 def measure(options: Options, deals: int) -> dict[str, float]:
     scripts, listed = random_play(options, deals)
-    unlisted, answer_us = applied(options, scripts)
     decisions = sum(map(len, scripts))
     return {
         "calibration_us": calibration(),
         "decisions_per_s_listed": listed,
-        "decisions_per_s_unlisted": unlisted,
+        "decisions_per_s_unlisted": applied(options, scripts),
         "decisions_per_deal": decisions / deals,
         "deal_ms": decisions / deals / listed * 1e3,
-        "verify_and_apply_play_us": answer_us,
+        "verify_and_apply_us": median_of(options, scripts, copied_answer),
+        "verify_and_apply_play_us": median_of(options, scripts, copied_answer, plays_only=True),
         "verify_us": median_of(options, scripts, lambda deal, seat, answer: lambda: deal.verify(seat, answer)),
         "list_us": median_of(options, scripts, lambda deal, seat, _: lambda: deal.legal(seat)),
         "list_full_lead_us": full_lead(options),
