@@ -1,0 +1,229 @@
+"""`baohuang bot`: run a bot against a platform, check it, register it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from bots_sdk.rules.profiles import PROFILES
+
+DEFAULT_SERVER = "127.0.0.1:7400"
+TOKEN_VARIABLE = "BAOHUANG_TOKEN"
+TERMINATED = 143
+_Value = TypeVar("_Value")
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def _server_option(command: _Command) -> _Command:
+    return click.option(
+        "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
+    )(command)
+
+
+def _token_options(command: _Command) -> _Command:
+    command = click.option(
+        "--token-file", type=click.Path(dir_okay=False, path_type=Path), help="A file with the bot's token."
+    )(command)
+    return click.option(
+        "--token", help=f"The bot's token; better in {TOKEN_VARIABLE} or a file, as others see what you type."
+    )(command)
+
+
+@click.group()
+def bot() -> None:
+    """Run, check and register a bot."""
+
+
+@bot.command()
+@click.argument("bot_text", metavar="BOT")
+@_server_option
+@_token_options
+@click.option("--tables", type=click.IntRange(1), default=8, show_default=True, help="Tables the bot takes at once.")
+@click.option(
+    "--threads",
+    type=click.IntRange(0),
+    help="Tables that think at the same time; 0: in the network's own thread, for bots that answer in microseconds."
+    "  [default: 4; 0 for house bots]",
+)
+@click.option("--seed", default="0", show_default=True, help="For bots whose __init__ takes a seed.")
+def run(  # noqa: PLR0913 - one for each option
+    bot_text: str,
+    server: str,
+    token: str | None,
+    token_file: Path | None,
+    tables: int,
+    threads: int | None,
+    seed: str,
+) -> None:
+    """Connect BOT to a platform and play until Ctrl-C.
+
+    BOT is `greedy`, `random`, or a class in a file as in `my_bot.py:MyBot`. Whatever breaks, it comes back by itself.
+    """
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # what goes wrong is said in sentences of ours
+    from bots_sdk.loading import load_bot
+    from bots_sdk.runner import BotRunner, RunnerSettings
+
+    settings = RunnerSettings(_address(server), _token(token, token_file), tables, threads, seed)
+    runner = BotRunner(load_bot(bot_text), settings, say=lambda line: click.echo(line, err=True))
+    code = 0
+    try:
+        code = asyncio.run(_until_told(runner))
+    finally:
+        left = f"; {runner.tables} tables were still being played" if runner.tables else ""
+        click.echo(f"Left{left}: {runner.statistics.summary()}.", err=True)
+    raise click.exceptions.Exit(code)
+
+
+async def _until_told(runner: Any) -> int:
+    """Run until SIGINT or SIGTERM; returns the exit code that says which."""
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[int] = loop.create_future()
+
+    def tell(code: int) -> None:
+        if not told.done():
+            told.set_result(code)
+
+    with contextlib.suppress(NotImplementedError):  # not everywhere; Ctrl-C then comes as KeyboardInterrupt
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, TERMINATED)):
+            loop.add_signal_handler(number, tell, code)
+    task = asyncio.create_task(runner.run())
+    await asyncio.wait([task, told], return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        task.result()
+        return 0
+    task.cancel()
+    await asyncio.wait([task])
+    return told.result()
+
+
+@bot.command()
+@click.argument("name")
+@_server_option
+@click.option("--owner", default="", help="Who answers for the bot; shown to operators.")
+@click.option("--bot-version", "version", default="", help="The bot's own version.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+def register(name: str, server: str, owner: str, version: str, as_json: bool) -> None:
+    """Register a bot and print its token, which is shown this once."""
+    from bots_sdk.client.lobby import LobbyClient
+
+    address = _address(server)
+
+    async def call() -> Any:
+        async with LobbyClient(address) as lobby:
+            return await lobby.register(name, owner, version)
+
+    made = _wait_for(call())
+    if as_json:
+        click.echo(json.dumps({"bot_id": made.bot_id, "name": made.name, "token": made.token}))
+        return
+    click.echo(made.token)
+    click.echo(
+        f"{name} is registered. The line above is its token; keep it, it is not shown again. Then:\n"
+        f"  export {TOKEN_VARIABLE}=TOKEN\n  baohuang bot run my_bot.py:MyBot --server {address}",
+        err=True,
+    )
+
+
+@bot.command(name="list")
+@_server_option
+@_token_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each bot, for scripts.")
+def list_bots(server: str, token: str | None, token_file: Path | None, as_json: bool) -> None:
+    """List the bots of a platform and who is in."""
+    from bots_sdk.client.lobby import LobbyClient
+
+    address = _address(server)
+    known = _token(token, token_file, needed=False)
+
+    async def call() -> Any:
+        async with LobbyClient(address) as lobby:
+            return await lobby.list_bots(known)
+
+    found = _wait_for(call())
+    if as_json:
+        for one in found:
+            since = one.since.isoformat() + "Z" if one.since else None
+            click.echo(
+                json.dumps(
+                    {"bot_id": one.bot_id, "name": one.name, "owner": one.owner, "version": one.version}
+                    | {"here": one.here, "since": since}
+                )
+            )
+        return
+    if not found:
+        click.echo("No bot is registered yet.", err=True)
+    width = max((len(one.name) for one in found), default=0)
+    for one in found:
+        since = f" since {one.since:%Y-%m-%d %H:%M} UTC" if one.since else ""
+        click.echo(f"{one.name:<{width}}  {'here' if one.here else 'away'}{since}  {one.version}  {one.owner}".rstrip())
+
+
+@bot.command()
+@click.argument("bot_text", metavar="BOT")
+@click.option("--deals", type=click.IntRange(1), default=60, show_default=True, help="How many deals, at least.")
+@click.option("--profile", "profiles", multiple=True, type=click.Choice(list(PROFILES)), help="[default: all of them]")
+@click.option("--seed", default="0", show_default=True, help="The same seed gives the same deals.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+def check(bot_text: str, deals: int, profiles: tuple[str, ...], seed: str, as_json: bool) -> None:
+    """Play deals with BOT under every profile of the rules and report what goes wrong.
+
+    Exit code 1 if it raises, answers what is not legal, or takes longer than a second for a decision.
+    """
+    from bots_sdk.loading import load_bot
+    from bots_sdk.testing import check_bot
+
+    source = load_bot(bot_text)
+    report = check_bot(lambda: source.make(seed), deals, profiles=profiles or tuple(PROFILES), seed=seed)
+    if as_json:
+        click.echo(
+            json.dumps(
+                {"fit": report.is_fit, "deals": report.deals, "decisions": report.decisions, "slow": report.slow}
+                | {"mean_s": report.mean_s, "most_s": report.most_s, "mishaps": dict(report.mishaps)}
+            )
+        )
+    else:
+        click.echo("\n".join(report.sentences()))
+        click.echo(f"{source.name} is fit to play." if report.is_fit else f"{source.name} needs mending.")
+    raise click.exceptions.Exit(0 if report.is_fit else 1)
+
+
+def _wait_for(call: Coroutine[Any, Any, _Value]) -> _Value:
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    return asyncio.run(call)
+
+
+def _address(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise click.BadParameter(
+            f"{text!r} is not of the form HOST:PORT, as in {DEFAULT_SERVER}", param_hint="--server"
+        )
+    return text
+
+
+def _token(token: str | None, file: Path | None, *, needed: bool = True) -> str:
+    if token is None and file is not None:
+        try:
+            token = file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not a text"
+            raise click.BadParameter(f"{file} cannot be read: {reason}", param_hint="--token-file") from error
+    if token is None:
+        token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if not token and needed:
+        raise click.UsageError(
+            f"a token is needed: --token-file, --token or the variable {TOKEN_VARIABLE}; "
+            "`baohuang bot register NAME` gives one"
+        )
+    # It travels in a header, which takes printable ASCII only.
+    if not all(" " < sign <= "~" for sign in token):
+        raise click.UsageError("the token has signs that no token has; was it copied completely?")
+    return token
