@@ -36,6 +36,7 @@ class _Plan:
     blocks: NDArray[np.int64]
     single: NDArray[np.int64]
     loss: int
+    is_even: bool
 
 
 class BalancedSelection:
@@ -101,9 +102,11 @@ class BalancedSelection:
         design = _Design(self._group)
         rest -= (copies := design.fits(rest)) * design.sets
         most = rest // self._entrants
-        counts = {most, max(0, most - 1)} if self._entrants <= _SMALL and most <= _FEW else {most}
-        plans = (self._planned(design, copies, count, rest - count * self._entrants) for count in sorted(counts))
-        return min(plans, key=lambda plan: plan.loss)
+        plan = self._planned(design, copies, most, rest - most * self._entrants)
+        if plan.is_even or not most or self._entrants > _SMALL or most > _FEW:
+            return plan
+        other = self._planned(design, copies, most - 1, rest - (most - 1) * self._entrants)
+        return min(plan, other, key=lambda one: one.loss)
 
     def _planned(self, design: _Design, copies: int, blocks: int, single: int) -> _Plan:
         group, size = self._group, self._entrants
@@ -120,7 +123,7 @@ class BalancedSelection:
         packing.improve(_PACKING_TURNS)
         ordered, before = seat_blocks(group, [*whole, *search.blocks])
         singles = np.concatenate((np.tile(design.cosets, (copies, 1)), cosets, packing.sets))
-        return _Plan(ordered, seat_sets(singles, before, self._rotated), packing.loss())
+        return _Plan(ordered, seat_sets(singles, before, self._rotated), packing.loss(), packing.is_even)
 
 
 class _Design:

@@ -55,6 +55,11 @@ class Packing:
                 best, kept, kept_met, since = loss, self.sets.copy(), self.met.copy(), 0
         self.sets, self.met = kept, kept_met
 
+    @property
+    def is_even(self) -> bool:
+        """Whether no two pairs differ by more than one meeting."""
+        return self.loss() <= self._least_loss()
+
     def loss(self) -> int:
         """The sum of squares of the meetings over all ordered pairs."""
         return int(np.vdot(self.met, self.met))
@@ -74,7 +79,7 @@ class Packing:
         return np.array(chosen, dtype=np.int64)
 
     def _count(self, members: NDArray[np.int64], sign: int) -> None:
-        self.met[np.ix_(members, members)] += sign * _OTHERS
+        self.met[members[:, None], members] += sign * _OTHERS
 
     def _exchange(self, at: int, place: int, turn: int, locked: NDArray[np.int64]) -> None:
         out = int(self.sets[at, place])
@@ -113,7 +118,9 @@ class Packing:
         gain = (
             met[sets[:, :, None], rest].sum(axis=2) - met[out, rest].sum()
         )  # the member instead of `out` with the rest
-        inside = np.isin(sets, rest)
+        among = np.zeros(self._entrants, dtype=bool)
+        among[rest] = True
+        inside = among[sets]
         shared = inside.sum(axis=1, keepdims=True) - inside
         costs: NDArray[np.int64] = gain + mine - theirs + 8 - 2 * shared
         # Who is in both sets already cannot be exchanged.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from services.tournament.schedule import balanced
 from services.tournament.schedule.balanced import BalancedSelection
 from services.tournament.schedule.designs import DESIGNS
 from services.tournament.schedule.groups import make_group
@@ -71,6 +72,7 @@ def test_elsewhere_few_pairs_are_off_and_by_one_only(entrants: int, sets: int) -
     assert np.var(met) < 0.4 * mean
 
 
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(("entrants", "sets"), [(7, 10), (13, 40), (21, 50), (25, 37), (64, 200), (500, 700)])
 @pytest.mark.parametrize("rotated", [True, False])
 def test_all_play_equally_often_and_sit_everywhere(entrants: int, sets: int, rotated: bool) -> None:
@@ -94,6 +96,14 @@ def test_neighbours_are_even_too(entrants: int, sets: int) -> None:
     assert off.max() <= floor(mean) + 2
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that end early: for tests that do not ask how good they are."""
+    monkeypatch.setattr(balanced, "_BLOCK_TURNS", 50)
+    monkeypatch.setattr(balanced, "_PACKING_TURNS", 50)
+
+
+@pytest.mark.usefixtures("hasty")
 def test_any_part_is_what_the_whole_has_there() -> None:
     # 6 sets in a pass, then developed ones and single ones: all seams are in it.
     for entrants, sets in [(6, 20), (25, 58), (30, 77)]:
@@ -104,6 +114,7 @@ def test_any_part_is_what_the_whole_has_there() -> None:
         assert again.lineups(4, 4).shape == (0, 5)
 
 
+@pytest.mark.usefixtures("hasty")
 def test_the_selection_follows_from_the_key() -> None:
     assert np.array_equal(chosen(23, 60, key=1), chosen(23, 60, key=1))
     assert not np.array_equal(chosen(23, 60, key=1), chosen(23, 60, key=2))

@@ -1,0 +1,50 @@
+"""The example tournaments can be played as they are, and come to what their comments and the documentation say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from services.tournament.schedule import ScheduleReport, Spread, make_schedule, report_schedule
+from services.tournament.spec import parse_spec
+from services.tournament.spec.reading import KEYS
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "examples" / "tournaments").glob("*.yaml"))
+OPERATING = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+
+
+def planned(name: str) -> ScheduleReport:
+    spec = parse_spec((ROOT / "examples" / "tournaments" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return report_schedule(make_schedule(replace(spec, seed="1")))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_is_a_tournament_that_can_be_played(path: Path) -> None:
+    assert planned(path.stem).matches > 0
+
+
+def test_the_examples_are_there() -> None:
+    assert {path.stem for path in EXAMPLES} >= {"first", "full", "balanced", "house"}
+
+
+def test_the_comments_of_the_examples_count_right() -> None:
+    assert planned("first").matches == 5
+    assert planned("full").matches == 56 * 5 * 2
+    balanced = planned("balanced")
+    assert balanced.matches == 105
+    assert balanced.meetings == Spread(5, 5.0, 5)
+    assert planned("house").deals == 300
+
+
+def test_the_documentation_explains_every_key_and_its_file_is_one() -> None:
+    section = OPERATING[OPERATING.index("## The tournament file") :]
+    for key in KEYS:
+        assert f"`{key}`" in section, key
+    (example,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
+    parse_spec(example)
+    assert set(yaml.safe_load(example)) == set(KEYS)
