@@ -67,7 +67,9 @@ class Refused(ArenaError):
         self.message = message
         self.metadata: Mapping[str, str] = MappingProxyType(dict(metadata or {}))
         self.next_step = NEXT_STEPS.get(reason, "")
-        super().__init__(f"{message} {self.next_step}".strip())
+        # Messages come with and without a full stop.
+        sentence = message if not self.next_step or message.endswith((".", "!", "?")) else f"{message}."
+        super().__init__(f"{sentence} {self.next_step}".strip())
 
 
 class TokenRejected(Refused):

@@ -52,7 +52,7 @@ def error_of(error: grpc.aio.AioRpcError, address: str) -> ArenaError:
     code = error.code()
     if code in _SILENT_CODES:
         # What gRPC says changes from attempt to attempt and helps nobody, but for one case.
-        if said.startswith("DNS"):
+        if "resolving" in said or "DNS" in said:
             return Unreachable(f"there is no host of the name in {address}")
         return Unreachable(f"nobody answers at {address}, or the connection broke")
     if code is grpc.StatusCode.UNIMPLEMENTED:

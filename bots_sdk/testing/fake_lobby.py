@@ -37,7 +37,7 @@ class FakeLobby(LobbyServiceServicer):
         self._names: set[str] = set()
         self._services: list[pb.MatchServiceTicket] = []
         self._changed: list[asyncio.Event] = []
-        self._cut: asyncio.Event = asyncio.Event()
+        self._left = asyncio.Event()
         self._server: grpc.aio.Server | None = None
         self._port = 0
 
@@ -77,6 +77,12 @@ class FakeLobby(LobbyServiceServicer):
         for changed in self._changed:
             changed.set()
 
+    async def gone(self, token: str) -> None:
+        """Wait until nobody attends with this token."""
+        while self.attending.get(token):
+            self._left.clear()
+            await self._left.wait()
+
     async def RegisterBot(self, request: pb.RegisterBotRequest, context: _Context) -> pb.RegisterBotResponse:
         """Registers; a name is taken only once."""
         if request.name in self._names:
@@ -87,6 +93,22 @@ class FakeLobby(LobbyServiceServicer):
         token = f"token-{number}"
         self.tokens[token] = f"bot-{number}"
         return pb.RegisterBotResponse(bot_id=f"bot-{number}", token=token)
+
+    async def RotateToken(
+        self, request: pb.RotateTokenRequest, context: _Context
+    ) -> pb.RotateTokenResponse:
+        """Replaces the token; the old one ends at once."""
+        token = await self._token(context)
+        self.tokens[f"{token}-anew"] = self.tokens[token]
+        self.revoke(token)
+        return pb.RotateTokenResponse(token=f"{token}-anew")
+
+    async def RevokeToken(
+        self, request: pb.RevokeTokenRequest, context: _Context
+    ) -> pb.RevokeTokenResponse:
+        """Ends the token."""
+        self.revoke(await self._token(context))
+        return pb.RevokeTokenResponse()
 
     async def ListBots(self, request: pb.ListBotsRequest, context: _Context) -> pb.ListBotsResponse:
         """Two bots a page, so that pages are turned."""
@@ -112,6 +134,7 @@ class FakeLobby(LobbyServiceServicer):
         finally:
             self._changed.remove(changed)
             self.attending[token] -= 1
+            self._left.set()
 
     async def _token(self, context: _Context) -> str:
         for key, value in context.invocation_metadata() or ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -80,6 +81,12 @@ class FakeStream:
         """Send whatever these bytes are."""
         self.sent += 1
         await self._context.write(data)
+
+    async def gone(self) -> None:
+        """Wait until the client has left."""
+        with contextlib.suppress(asyncio.CancelledError, grpc.aio.AioRpcError, grpc.aio.UsageError):
+            while await self.read() is not None:
+                pass
 
     def end(self) -> None:
         """End the stream without a word."""
