@@ -23,7 +23,9 @@ class Match:
     Args:
         options: the rules.
         deals: how many deals are played.
-        deck_for: the deck order of shuffle n (from 0) of this match, as `shuffle.deck_order` gives it.
+        deck_for: the deck order of shuffle n of this match, as `shuffle.deck_order` gives it. Deal d begins with shuffle
+            `100 * d`, and each void takes the next: what a void costs at one table does not shift the decks of later
+            deals, so tables with the same secret stay comparable.
 
     Attributes:
         deal: the deal that is being played, or was the last.
@@ -82,7 +84,8 @@ class Match:
         return self._deal_out(dealer, result.tribute)
 
     def _deal_out(self, dealer: int, tribute: Tribute | None) -> list[Event]:
-        hands = deal_out(self.options, self._deck_for(self.shuffles), dealer)
+        number = len(self.results) * MAX_VOIDS + self._voids
+        hands = deal_out(self.options, self._deck_for(number), dealer)
         self.shuffles += 1
         self.deal, events = Deal.start(self.options, len(self.results), dealer, hands, tribute)
         return events

@@ -77,10 +77,31 @@ def test_a_void_deal_takes_the_next_shuffle_and_a_match_of_voids_ends() -> None:
         if not match.over:
             match.next_deal()
     assert asked == list(range(2 * MAX_VOIDS))
+    assert MAX_VOIDS == 100, "deal d begins with shuffle 100 d (docs/shuffle.md)"
     assert [result.voided for result in match.results] == [True, True]
     assert [result.number for result in match.results] == [0, 1]
     assert match.points == (0, 0, 0, 0, 0)
     assert match.results[0].places == ()
+
+
+def test_voids_of_one_deal_do_not_shift_the_decks_of_the_next() -> None:
+    asked: list[int] = []
+
+    def deck_for(number: int) -> bytes:
+        asked.append(number)
+        return deck_order(PROFILES["qingdao"], SECRET, number)
+
+    match = Match(PROFILES["qingdao"], 3, deck_for)
+    match.start()
+    while not match.over:
+        while not match.deal.is_over:
+            seat = match.deal.asked[0]
+            match.answer(seat, match.deal.default(seat))
+        if not match.over:
+            match.next_deal()
+    firsts = [number for number in asked if number % 100 == 0]
+    assert firsts == [0, 100, 200]
+    assert asked == sorted(asked)
 
 
 def test_a_match_has_deals() -> None:

@@ -19,12 +19,12 @@ from bots_sdk.rules.shuffle import deck_order
 
 DEALS = 3
 DIGESTS = {
-    "classic": "5611b98c43e21f2c407367b4166c35ba96c94b926345b515d9453ee01833d158",
-    "classic-marked": "a82d1792a9301924df2d015310eb80958a0f46d3917f1027da5395efe6ca8810",
-    "bean": "ebc57f7d37a091c455d1e22e73fc026c40098ea50605eeeaaf8ded8b28afa300",
-    "bean-qingdao": "5bdba9a9e77efca007446426e25f1a8c02488866a2b8d516389be30ffb69c084",
-    "special": "a2fc170e6281971074d4a2737e6907aa6e82741fa39cd64dcbbbc21be82ddb2d",
-    "qingdao": "ba632b3585aca93f4f60f3e8f8b1eae4a139237dccbda67876248a4bede54d9c",
+    "classic": "7305723de0272842fb1a62b3db4a6b6d47b4c402e6b094373176bf9fe387da50",
+    "classic-marked": "7006dc38cd90f65bd7ab5b076b3b5ebb42ac3f65ecc48546b4a6a40aba2d17f4",
+    "bean": "bbf23189b9e78957c82dfa43e42cb82e94282372370d65ba0019faddf19cabc6",
+    "bean-qingdao": "e449fffbc13c279bfe992e42b8768cd31a635d597afe88b14984e550ec50ff9a",
+    "special": "e295ed0455e65252b040dd1cdab94f9398c7eafadcc9ded189f76816e81dfc8c",
+    "qingdao": "f94f28d87195c197366bb154a028f446a4bc8e16372edc127e77024831093358",
 }
 
 
