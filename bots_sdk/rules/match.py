@@ -23,9 +23,9 @@ class Match:
     Args:
         options: the rules.
         deals: how many deals are played.
-        deck_for: the deck order of shuffle n of this match, as `shuffle.deck_order` gives it. Deal d begins with shuffle
-            `100 * d`, and each void takes the next: what a void costs at one table does not shift the decks of later
-            deals, so tables with the same secret stay comparable.
+        deck_for: the deck order of shuffle n of this match, as `shuffle.deck_order` gives it. Deal d begins with
+            shuffle `100 * d`, and each void takes the next: what a void costs at one table does not shift the decks of
+            later deals, so tables with the same secret stay comparable.
 
     Attributes:
         deal: the deal that is being played, or was the last.
