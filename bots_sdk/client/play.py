@@ -15,7 +15,6 @@ from typing import Any
 
 import grpc
 import grpc.aio
-from google.protobuf.message import DecodeError
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.client.channel import error_of, open_channel
@@ -195,12 +194,8 @@ class _Stream:
         while True:
             data = await read()
             self._heard = monotonic()
-            try:
-                message = pb.PlayResponse.FromString(data)
-            except DecodeError:
-                raise ProtocolBroken(f"what {self._ticket.address} sent is no PlayResponse") from None
             was_welcome = session.is_welcome
-            session.receive(message)
+            session.receive(data)
             something.set()
             if session.is_welcome and not was_welcome:
                 self._welcomed()
@@ -256,7 +251,7 @@ def _reading(call: Any, address: str) -> Callable[[], Any]:
             raise
         if data is grpc.aio.EOF:
             raise Unreachable(f"{address} ended the stream without saying why")
-        return bytes(data)
+        return data  # type: ignore[no-any-return]
 
     return read
 

@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 
-from baohuang.cards.v1 import event_pb2 as pb_event
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.bot import AnyBot, Seating
 from bots_sdk.convert import event_from_proto, options_from_proto
@@ -36,7 +35,8 @@ class EventGap(ProtocolBroken):
 class TableSeat:
     """One seat. `request` is the open request that has not been answered, 0 if there is none.
 
-    `view` is folded in the event loop. What else belongs to a way of thinking (`thinking.py`) is in `mind`.
+    `view` is folded in the event loop. `sees` says that the bot wants to be told of every event. What else belongs to a
+    way of thinking (`thinking.py`, `threads.py`) is in `mind`.
     """
 
     __slots__ = (
@@ -50,6 +50,7 @@ class TableSeat:
         "request",
         "retried",
         "seating",
+        "sees",
         "table",
         "time",
         "view",
@@ -62,6 +63,7 @@ class TableSeat:
         self.view = View(self.seating.options, self.seating.seat)
         self.bot: AnyBot | None = None
         self.mind: object = None
+        self.sees = True
         self.last_event = 0
         self.request = 0
         self.last_request = 0
@@ -70,24 +72,22 @@ class TableSeat:
         self.time = TimeLeft(None, 0.0)
         self.deadline: asyncio.TimerHandle | None = None
 
-    def fold(self, message: pb_event.Event) -> Event | None:
-        """Take an event in; None if it was known already.
+    def fold(self, number: int, event: Event) -> bool:
+        """Take an event in; False if it was known already.
 
         Raises:
             EventGap: one is missing, or it does not fit.
         """
-        number = message.number
         if number != self.last_event + 1:
             if number <= self.last_event:
-                return None
+                return False
             raise EventGap(f"table {self.table}: event {number} came after event {self.last_event}")
-        event = event_from_proto(message)
         try:
             self.view.apply(event)
         except Exception as error:
             raise EventGap(f"table {self.table}: event {number} does not fit what was known before") from error
         self.last_event = number
-        return event
+        return True
 
     def restart(self, resumed: pb.Resumed) -> list[Event]:
         """Begin the deal anew from a snapshot.
@@ -104,8 +104,8 @@ class TableSeat:
         if resumed.events:
             self.last_event = resumed.events[0].number - 1
         for message in resumed.events:
-            event = self.fold(message)
-            if event is not None and message.number > known:
+            event = event_from_proto(message)
+            if self.fold(message.number, event) and message.number > known:
                 new.append(event)
         self.request = 0
         self.retried = False

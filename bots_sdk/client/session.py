@@ -18,10 +18,12 @@ from bots_sdk.client.seat import EventGap, TableSeat, points_from_proto
 from bots_sdk.client.statistics import ClientStatistics
 from bots_sdk.client.thinking import Thinker
 from bots_sdk.client.version import PROTOCOL_VERSION, SDK_NAME
+from bots_sdk.client.wire import Reader
 from bots_sdk.convert import write_decision
 from bots_sdk.errors import Malformed, ProtocolBroken, VersionMismatch, make_refused
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.errors import IllegalAnswer
+from bots_sdk.rules.events import Event
 
 MOST_RECORDS = 2_000
 """Of one message sent: some 20 bytes each, so it stays far below what a service reads."""
@@ -63,6 +65,7 @@ class PlaySession:
         self._said: set[str] = set()
         self._out = pb.PlayRequest()
         self._full: deque[pb.PlayRequest] = deque()
+        self._reader = Reader(self._event, self._other)
         self._read = 0
         self._confirmed = 0
         self._unresumed: set[int] | None = None
@@ -82,32 +85,16 @@ class PlaySession:
         hello = pb.Hello(ticket=ticket, sdk=SDK_NAME, protocol_version=PROTOCOL_VERSION, tables=tables)
         return pb.PlayRequest(records=[pb.ClientRecord(hello=hello)])
 
-    def receive(self, message: pb.PlayResponse) -> None:
+    def receive(self, data: bytes) -> None:
         """Take a message in.
 
         Raises:
-            ProtocolBroken: it does not fit; open a new stream.
+            ProtocolBroken: it makes no sense, or does not fit; open a new stream.
             Refused: the service closes the stream and says why.
         """
         self._read += 1
-        seats = self.seats
-        see = self._thinker.see
         try:
-            for record in message.records:
-                kind = record.WhichOneof("record")
-                # By far the most are events, then requests and charges.
-                if kind == "event":
-                    event_message = record.event
-                    seat = seats.get(event_message.table)
-                    if seat is None:
-                        raise EventGap(f"an event of table {event_message.table}, where the bot has no seat")
-                    event = seat.fold(event_message)
-                    if event is not None:
-                        see(seat, event)
-                elif kind is not None:
-                    handle = _HANDLERS.get(kind)
-                    if handle is not None:
-                        handle(self, getattr(record, kind))
+            self._reader.read(data)
         except EventGap:
             self._statistics.gaps += 1
             raise
@@ -196,6 +183,18 @@ class PlaySession:
             self._say(message)
 
     # ---- what the service says
+
+    def _event(self, table: int, number: int, event: Event) -> None:
+        seat = self.seats.get(table)
+        if seat is None:
+            raise EventGap(f"an event of table {table}, where the bot has no seat")
+        if seat.fold(number, event) and seat.sees:
+            self._thinker.see(seat, event)
+
+    def _other(self, kind: str, record: pb.ServerRecord) -> None:
+        handle = _HANDLERS.get(kind)
+        if handle is not None:
+            handle(self, getattr(record, kind))
 
     def _seat(self, table: int, what: str) -> TableSeat:
         seat = self.seats.get(table)

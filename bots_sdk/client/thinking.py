@@ -123,7 +123,7 @@ class InlineThinker:
         try:
             bot = self._pool.take()
             seat.bot = bot
-            seat.mind = (has_hook(bot, "event_seen"), has_hook(bot, "deal_ended"))
+            seat.sees = has_hook(bot, "event_seen") or has_hook(bot, "deal_ended")
             call_hook(partial(bot.seated, seat.seating))
         except ArenaError as failed:
             self.decider.mishap(seat, str(failed))
@@ -132,9 +132,8 @@ class InlineThinker:
 
     def see(self, seat: TableSeat, event: Event) -> None:
         """See `Thinker.see`."""
-        if seat.mind == _NO_HOOKS or seat.bot is None:
-            return
-        tell(seat.bot, event, seat.view, partial(self.decider.mishap, seat))
+        if seat.bot is not None and seat.sees:
+            tell(seat.bot, event, seat.view, partial(self.decider.mishap, seat))
 
     def restart(self, seat: TableSeat, new: list[Event]) -> None:
         """See `Thinker.restart`."""
@@ -185,9 +184,6 @@ class InlineThinker:
     def close(self) -> None:
         """See `Thinker.close`."""
         self._waiting.clear()
-
-
-_NO_HOOKS = (False, False)
 
 
 class AsyncThinker(InlineThinker):

@@ -376,8 +376,8 @@ async def test_an_event_that_does_not_fit_asks_for_a_fresh_snapshot(start: Start
 @pytest.mark.parametrize(
     ("record", "says"),
     [
-        ({"event": event_pb2.Event(table=99, number=1)}, "where the bot has no seat"),
-        ({"event": event_pb2.Event(table=1, number=10_000)}, "came after event"),
+        ({"event": event_pb2.Event(table=99, number=1, passed=event_pb2.Passed(seat=1))}, "where the bot has no seat"),
+        ({"event": event_pb2.Event(table=1, number=10_000, passed=event_pb2.Passed(seat=1))}, "came after event"),
         ({"request": pb.Request(table=99, request=1)}, "where the bot has no seat"),
         ({"request": pb.Request(table=1, request=77, event=10_000)}, "asked about event 10000"),
         ({"seated": pb.Seated(table=5, seat=9)}, "seated.names: five names"),
