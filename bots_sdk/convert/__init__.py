@@ -14,7 +14,7 @@ from bots_sdk.convert.answers import (
     write_decision,
 )
 from bots_sdk.convert.decode import event_from_proto
-from bots_sdk.convert.encode import event_to_proto, write_event
+from bots_sdk.convert.encode import event_to_proto, write_event, write_tribute
 from bots_sdk.convert.options import options_from_proto, options_to_proto
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "word_from_proto",
     "write_decision",
     "write_event",
+    "write_tribute",
 ]

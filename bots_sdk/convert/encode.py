@@ -69,10 +69,11 @@ def _deal_started(event: DealStarted, message: event_pb2.Event) -> None:
     part.number, part.dealer, part.holder = event[:3]
     part.sizes.extend(event.sizes)
     if event.tribute is not None:
-        _write_tribute(event.tribute, part.tribute)
+        write_tribute(event.tribute, part.tribute)
 
 
-def _write_tribute(tribute: Tribute, message: event_pb2.Tribute) -> None:
+def write_tribute(tribute: Tribute, message: event_pb2.Tribute) -> None:
+    """Put what is owed into an empty message that is already part of another one."""
     message.SetInParent()  # owed by nobody is not the same as no tribute
     for seat, cards in tribute.pay:
         message.pay.add(seat=seat, cards=cards)
@@ -153,7 +154,7 @@ def _deal_ended(event: DealEnded, message: event_pb2.Event) -> None:
     part.solo = _number(event.solo)
     part.hands.extend(event.hands)
     if event.tribute is not None:
-        _write_tribute(event.tribute, part.tribute)
+        write_tribute(event.tribute, part.tribute)
 
 
 def _number(member: int | None) -> Any:

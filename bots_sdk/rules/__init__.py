@@ -19,10 +19,11 @@ Pure: no clock, no randomness, no input or output. A bot looks at a `View`; who 
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.cards import format_card, format_cards, parse_card, parse_cards
 from bots_sdk.rules.deal import Deal
+from bots_sdk.rules.deal_notation import WrittenDeal, format_deal, format_rules, parse_deal, parse_rules
 from bots_sdk.rules.errors import IllegalAnswer, NotationError, OptionsError, Refusal, RulesError
 from bots_sdk.rules.events import Event, HandDealt, SoloKind, Tribute
 from bots_sdk.rules.match import Match
-from bots_sdk.rules.notation import format_answer, parse_answer, parse_hand
+from bots_sdk.rules.notation import format_answer, format_hand, parse_answer, parse_hand
 from bots_sdk.rules.options import Options
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.plays import Shape, beats, shape_of
@@ -30,10 +31,12 @@ from bots_sdk.rules.profiles import PROFILES, change_options, format_options, ma
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment, deck_order
 from bots_sdk.rules.titles import title_of
+from bots_sdk.rules.version import RULES_VERSION
 from bots_sdk.rules.view import View
 
 __all__ = [
     "PROFILES",
+    "RULES_VERSION",
     "Answer",
     "Deal",
     "DealResult",
@@ -52,6 +55,7 @@ __all__ = [
     "Tribute",
     "View",
     "Word",
+    "WrittenDeal",
     "beats",
     "change_options",
     "commitment",
@@ -59,13 +63,18 @@ __all__ = [
     "format_answer",
     "format_card",
     "format_cards",
+    "format_deal",
+    "format_hand",
     "format_options",
+    "format_rules",
     "make_options",
     "parse_answer",
     "parse_card",
     "parse_cards",
+    "parse_deal",
     "parse_hand",
     "parse_options",
+    "parse_rules",
     "shape_of",
     "title_of",
 ]

@@ -1,9 +1,9 @@
-"""Answers and hands as text and back: `play 9c 9d SJ`, `pass 2h`, `call 9c`, `stake 2` (docs/rules.md, part 10)."""
+"""Answers and hands as text and back: `play 9c 9d SJ`, `pass 2h`, `3ccd 9hhs SJ EJ` (docs/rules.md, part 10)."""
 
 from __future__ import annotations
 
 from bots_sdk.rules.answers import Answer, Word
-from bots_sdk.rules.cards import format_cards, parse_cards
+from bots_sdk.rules.cards import CARD_TEXTS, SMALL_JOKER, SUITS, format_cards, parse_card
 from bots_sdk.rules.errors import NotationError
 from bots_sdk.rules.hands import sorted_cards
 
@@ -33,7 +33,7 @@ def format_answer(answer: Answer) -> str:
 
 
 def parse_answer(text: str) -> Answer:
-    """The answer of a text; cards are sorted.
+    """The answer of a text; cards are sorted, and may be written as in a hand (`play 9ccd SJ`).
 
     Raises:
         NotationError: it is not in the notation.
@@ -47,17 +47,38 @@ def parse_answer(text: str) -> Answer:
             raise NotationError(f"{text!r}: `stake` and one number, as in `stake 2`")
         return Answer(word, b"", int(rest[0]))
     special = word is Word.PLAY and rest[:1] == [SPECIAL_MARK]
-    cards = sorted_cards(parse_cards(" ".join(rest[1:] if special else rest)))
+    cards = parse_hand(" ".join(rest[1:] if special else rest))
     least, most = _CARDS_WANTED.get(word, (0, 0))
     if not least <= len(cards) <= most:
         raise NotationError(f"{text!r}: `{name}` takes {least} to {most} cards, not {len(cards)}")
     return Answer(word, cards, 0, special)
 
 
+def format_hand(cards: bytes) -> str:
+    """A hand as text, cards of one rank together: `3ccd 9hhs SJ EJ`."""
+    parts: list[str] = []
+    for card in sorted_cards(cards):
+        text = CARD_TEXTS[card]
+        if card < SMALL_JOKER and parts and parts[-1][0] == text[0]:
+            parts[-1] += text[1]
+        else:
+            parts.append(text)
+    return " ".join(parts)
+
+
 def parse_hand(text: str) -> bytes:
-    """A hand as sorted card codes.
+    """A hand as sorted card codes; every card by itself (`3c 3c 3d`) or those of a rank together (`3ccd`).
+
+    >>> format_hand(parse_hand("EJ 3d 9h 3c 9hs 3c SJ"))
+    '3ccd 9hhs SJ EJ'
 
     Raises:
         NotationError: a text in it names no card.
     """
-    return sorted_cards(parse_cards(text))
+    return sorted_cards(bytes(card for part in text.split() for card in _parse_together(part)))
+
+
+def _parse_together(part: str) -> list[int]:
+    if len(part) > 2 and not part[1:].strip(SUITS):
+        return [parse_card(part[0] + suit) for suit in part[1:]]
+    return [parse_card(part)]

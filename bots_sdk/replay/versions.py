@@ -1,0 +1,31 @@
+"""Which records this version can judge."""
+
+from __future__ import annotations
+
+from baohuang.record.v1 import record_pb2 as pb
+from bots_sdk.replay.errors import RecordNotSupported, RecordUnreadable
+from bots_sdk.rules.version import RULES_VERSION
+
+FORMAT = 1
+"""The form of the records that this version makes and reads."""
+
+
+def verify_versions(record: pb.MatchRecord) -> None:
+    """Let through what this version can judge.
+
+    Raises:
+        RecordNotSupported: another version made it; the sentence says which.
+        RecordUnreadable: it has no version at all.
+    """
+    if not record.format:
+        raise RecordUnreadable("this is no match record: it has no format version")
+    maker = f" by {record.platform}" if record.platform else ""
+    if record.format != FORMAT:
+        raise RecordNotSupported(
+            f"this record was made{maker} in format {record.format}; this version reads format {FORMAT}"
+        )
+    if record.rules_version != RULES_VERSION:
+        raise RecordNotSupported(
+            f"this record was made{maker} with rules version {record.rules_version or 'unknown'}; "
+            f"this version reads {RULES_VERSION}"
+        )
