@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bots_sdk.rules.phases import Phase
     from bots_sdk.rules.profiles import PROFILES, make_options
     from bots_sdk.rules.view import View
+    from bots_sdk.runner import BotRunner, RunnerSettings
+    from bots_sdk.testing import check_bot
 
 __version__ = "0.1.0"
 
@@ -37,6 +39,8 @@ _HOMES = {
     "bots_sdk.rules.phases": ("Phase",),
     "bots_sdk.rules.profiles": ("PROFILES", "make_options"),
     "bots_sdk.rules.view": ("View",),
+    "bots_sdk.runner": ("BotRunner", "RunnerSettings"),
+    "bots_sdk.testing": ("check_bot",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -48,6 +52,7 @@ __all__ = [
     "Bot",
     "BotFailed",
     "BotNotLoaded",
+    "BotRunner",
     "BotScore",
     "GreedyBot",
     "LocalStandings",
@@ -56,10 +61,12 @@ __all__ = [
     "Phase",
     "RandomBot",
     "Refused",
+    "RunnerSettings",
     "Seating",
     "Unreachable",
     "View",
     "Word",
+    "check_bot",
     "format_answer",
     "load_bot",
     "make_house_bot",

@@ -63,12 +63,18 @@ class PlayClient:
         self._jitter = Random(ticket.name)
         self.session = PlaySession(thinker, statistics, self._said)
         self._was_lost = ""
+        self._declared = ticket.tables
 
     def renew(self, ticket: Ticket) -> None:
-        """Use a newer ticket, for the next stream; one that waits for it is opened at once."""
+        """Use a newer ticket for the next stream.
+
+        A stream that waits for it is opened at once. Where the ticket is for another number of tables the stream is
+        opened anew, as the number is declared there: the bot must not get more tables than it takes in all.
+        """
         if ticket != self.ticket:
             self.ticket = ticket
             self._renewed.set()
+            self.session.wake()
 
     def leave(self) -> None:
         """Go as soon as the bot has no table here any more."""
@@ -86,6 +92,7 @@ class PlayClient:
         backoff = FIRST_BACKOFF_S
         while not (self._leaving and not self.session.seats):
             opened = monotonic()
+            self._declared = self.ticket.tables
             try:
                 await _Stream(self.session, self._thinker, self.ticket, self._welcomed, self._may_end).run()
             except _FATAL:
@@ -100,7 +107,7 @@ class PlayClient:
                 self._statistics.reconnects += 1
 
     def _may_end(self) -> bool:
-        return self._leaving and not self.session.seats
+        return (self._leaving and not self.session.seats) or self._declared != self.ticket.tables
 
     def _welcomed(self) -> None:
         if self._was_lost:

@@ -9,13 +9,14 @@ sent for them.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol, cast
 
-from bots_sdk.asking import ask, ask_async, call_hook, verify_legal
+from bots_sdk.asking import ask, ask_async, call_hook, describe_error, verify_legal
 from bots_sdk.bot import AnyBot, AsyncBot, Bot, MatchResult, has_hook
 from bots_sdk.client.seat import TableSeat
 from bots_sdk.errors import ArenaError, BotFailed
@@ -64,12 +65,16 @@ class BotPool:
         """A bot that is at no table.
 
         Raises:
-            BotNotLoaded: none could be made.
+            ArenaError: none could be made.
         """
-        try:
+        with contextlib.suppress(IndexError):  # two threads may ask for the last one
             return self._idle.pop()
-        except IndexError:
+        try:
             return self._make(f"{self._seed}/{next(self._numbers)}")
+        except ArenaError:
+            raise
+        except Exception as error:
+            raise BotFailed(f"no bot could be made: {describe_error(error)}") from error
 
     def put_back(self, bot: AnyBot) -> None:
         """The bot's match is over."""
@@ -154,21 +159,15 @@ class InlineThinker:
             if seat.request != request or bot is None:
                 continue
             bot.time_limit, bot.time_bank = seat.time.limit, seat.time.bank
-            if self._trusted:
-                decider.decide(seat, request, cast("Bot", bot).answer(seat.view))
+            try:
+                answer = cast("Bot", bot).answer(seat.view) if self._trusted else ask_legal(cast("Bot", bot), seat.view)
+            except Exception as error:
+                decider.fail(seat, request, str(error) if isinstance(error, BotFailed) else describe_error(error))
             else:
-                self._ask_stranger(seat, request, cast("Bot", bot))
+                decider.decide(seat, request, answer)
             if until():
                 return bool(waiting)
         return False
-
-    def _ask_stranger(self, seat: TableSeat, request: int, bot: Bot) -> None:
-        try:
-            answer = verify_legal(ask(bot, seat.view), seat.view)
-        except BotFailed as failed:
-            self.decider.fail(seat, request, str(failed))
-        else:
-            self.decider.decide(seat, request, answer)
 
     def end(self, seat: TableSeat, result: MatchResult) -> None:
         """See `Thinker.end`."""
@@ -224,6 +223,15 @@ class AsyncThinker(InlineThinker):
         task = self._tasks.pop(seat, None)
         if task is not None:
             task.cancel()
+
+
+def ask_legal(bot: Bot, view: View) -> Answer:
+    """The bot's answer, which is legal.
+
+    Raises:
+        BotFailed: it raised, or returned what is not.
+    """
+    return verify_legal(ask(bot, view), view)
 
 
 def watch(seat: TableSeat, decider: Decider) -> None:

@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from bots_sdk.asking import ask, call_hook, verify_legal
+from bots_sdk.asking import call_hook, describe_error
 from bots_sdk.bot import AnyBot, Bot, MatchResult, has_hook
 from bots_sdk.client.seat import TableSeat
-from bots_sdk.client.thinking import BotPool, Decider, tell, watch
+from bots_sdk.client.thinking import BotPool, Decider, ask_legal, tell, watch
 from bots_sdk.errors import ArenaError, BotFailed
 from bots_sdk.rules.events import Event
 from bots_sdk.rules.view import View
@@ -133,7 +133,12 @@ class ThreadThinker:
 
     def _work(self, seat: TableSeat, jobs: list[Job]) -> None:
         for job in jobs:
-            job()
+            try:
+                job()
+            except (
+                Exception
+            ) as error:  # nothing of ours should raise here, but a thread that ends would stop all tables
+                self._call(self.decider.mishap, seat, describe_error(error))
         self._call(self._done, seat)
 
     def _call(self, callback: Callable[..., None], *args: object) -> None:
@@ -174,7 +179,7 @@ class ThreadThinker:
         box.bot.time_limit, box.bot.time_bank = limit, bank
         box.view.answered = False
         try:
-            answer = verify_legal(ask(box.bot, box.view), box.view)
+            answer = ask_legal(box.bot, box.view)
         except BotFailed as failed:
             self._call(self.decider.fail, seat, request, str(failed))
         else:
