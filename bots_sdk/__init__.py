@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from bots_sdk.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from bots_sdk.arena import BotScore, LocalStandings, play_deals, play_match
     from bots_sdk.bot import AsyncBot, Bot, MatchResult, Seating
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from bots_sdk.rules.view import View
     from bots_sdk.runner import BotRunner, RunnerSettings
     from bots_sdk.testing import check_bot
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "bots_sdk.arena": ("BotScore", "LocalStandings", "play_deals", "play_match"),

@@ -15,8 +15,8 @@ import grpc.aio
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
 from bots_sdk.client.channel import error_of, open_channel
-from bots_sdk.client.version import PROTOCOL_VERSION, SDK_NAME
 from bots_sdk.errors import ProtocolBroken, Unreachable
+from bots_sdk.version import PROTOCOL_VERSION, SDK_NAME
 
 CALL_TIMEOUT_S = 10.0
 DEFAULT_SILENCE_S = 60.0

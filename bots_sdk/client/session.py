@@ -17,13 +17,13 @@ from bots_sdk.bot import MatchResult
 from bots_sdk.client.seat import EventGap, TableSeat, points_from_proto
 from bots_sdk.client.statistics import ClientStatistics
 from bots_sdk.client.thinking import Thinker
-from bots_sdk.client.version import PROTOCOL_VERSION, SDK_NAME
 from bots_sdk.client.wire import Reader
 from bots_sdk.convert import write_decision
 from bots_sdk.errors import Malformed, ProtocolBroken, VersionMismatch, make_refused
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.errors import IllegalAnswer
 from bots_sdk.rules.events import Event
+from bots_sdk.version import PROTOCOL_VERSION, SDK_NAME
 
 MOST_RECORDS = 2_000
 """Of one message sent: some 20 bytes each, so it stays far below what a service reads."""

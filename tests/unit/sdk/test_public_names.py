@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,7 @@ def test_nothing_is_loaded_before_it_is_wanted(statement: str, absent: set[str])
     script = f"{statement}\nimport sys\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not absent & set(done.stdout.split())
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert bots_sdk.__version__ == version("baohuang-arena")
