@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 NAME = "demo"
 DEALS_A_MATCH = 2
-TABLES = 16
-"""Tables that each bot takes at once."""
+TABLES = 32
+"""Tables that each bot takes at once: the more there are, the fuller the messages, and the less a decision costs."""
+
+MATCH_SERVICES = 1
+"""The bots need the other cores, and one match service with all the tables has the fullest messages."""
 
 BOT_PATIENCE = 5.0
 """Seconds for the bots to end when they are told to."""
@@ -61,10 +64,10 @@ async def _demo(bots: int, deals: int, data: Path, keep: bool) -> None:
     from services.common.settings import Settings
     from services.main import Platform, streams_to
 
-    settings = Settings(data_dir=_fresh_folder(data), port=0, http_port=0)
+    settings = Settings(data_dir=_fresh_folder(data), port=0, http_port=0, match_services=MATCH_SERVICES)
     with streams_to(settings.logs_dir / "ray.log") as terminal:
         configure_logging(NAME, settings, terminal)
-        terminal.write("Starting the platform: gateway and match services, on a Ray of their own ...\n")
+        terminal.write("Starting the platform: gateway and match service, on a Ray of their own ...\n")
         platform = Platform(settings)
         try:
             addresses = (await platform.start()).addresses

@@ -1,0 +1,197 @@
+"""`baohuang serve`, bots and `baohuang tournament` as the processes they are, for tests that kill them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bots_sdk.client import LobbyClient
+from services.common.errors import PlatformError
+from services.common.reaper import Reaper, descendants_of
+from services.ledger.ledger import Access, Ledger
+from services.ledger.values import TournamentState
+
+BAOHUANG = str(Path(sys.executable).with_name("baohuang"))
+
+START_SECONDS = 60.0
+END_SECONDS = 60.0
+
+
+def eventually(condition: Callable[[], Any], seconds: float = 30.0, what: str = "") -> Any:
+    """The first true value of the condition; fails after so long."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"{what or condition} did not come true within {seconds} s"
+        time.sleep(0.05)
+    return value
+
+
+def run_baohuang(*arguments: str, code: int = 0, seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
+    """A command that ends by itself, with the exit code expected."""
+    done = subprocess.run([BAOHUANG, *arguments], capture_output=True, text=True, timeout=seconds, check=False)
+    assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stdout + done.stderr
+    return done
+
+
+class Serve:
+    """A running `baohuang serve`."""
+
+    def __init__(self, data: Path, *, port: int = 0, match_services: int = 2) -> None:
+        self.data = data
+        data.mkdir(parents=True, exist_ok=True)
+        self.output = data / f"serve-{time.monotonic_ns()}.out"
+        command = [BAOHUANG, "serve", "--data", str(data), "--http-port", "0", "--port", str(port)]
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [*command, "--match-services", str(match_services)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._reaper = Reaper([self.process.pid])  # should the tests themselves be killed
+        try:
+            eventually(lambda: "Ready." in self.said() or self.process.poll() is not None, START_SECONDS)
+            assert self.process.poll() is None, self.said()
+        except BaseException:
+            self.kill()
+            raise
+        self.server = self._find(r"tournament`: (\S+)")
+        self.http = self._find(r"http://(\S+?)/ ")
+
+    def said(self) -> str:
+        """What it has printed so far."""
+        return self.output.read_text()
+
+    def _find(self, pattern: str) -> str:
+        found = re.search(pattern, self.said())
+        assert found, self.said()
+        return found[1]
+
+    @property
+    def port(self) -> int:
+        return int(self.server.rpartition(":")[2])
+
+    def pids(self, title: str) -> list[int]:
+        """Its processes whose title begins so, for example `ray::DirectorActor`."""
+        found = []
+        for pid in descendants_of(self.process.pid):
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(title.encode()):
+                    found.append(pid)
+        return sorted(found)
+
+    def kill_one(self, title: str) -> int:
+        """Kills one of its processes with SIGKILL; which."""
+        pid: int = eventually(lambda: self.pids(title), what=title)[0]
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def kill(self) -> set[int]:
+        """kill -9 of the process itself; all the others it had."""
+        others = descendants_of(self.process.pid)
+        self.process.kill()
+        self.process.wait(END_SECONDS)
+        self._reaper.close()
+        return others
+
+    def interrupt(self) -> str:
+        """Ctrl-C; what it had printed when it ended."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(END_SECONDS)
+        self._reaper.close()
+        return self.said()
+
+    def done(self, tournament: str) -> int:
+        """How many matches have a result; 0 for a tournament that is not there yet. Read from the ledger itself."""
+        with self._ledger() as ledger, contextlib.suppress(PlatformError):
+            return ledger.totals(tournament).matches
+        return 0
+
+    def state(self, tournament: str) -> TournamentState:
+        """Where it stands, by the ledger."""
+        with self._ledger() as ledger:
+            return ledger.tournament(tournament).state
+
+    def _ledger(self) -> Ledger:
+        return Ledger.open(self.data / "ledger.db", access=Access.READER)
+
+    def tournament(self, *arguments: str, code: int = 0) -> Any:
+        """The JSON of `baohuang tournament …` against it."""
+        done = run_baohuang("tournament", *arguments, "--server", self.server, "--json", code=code, seconds=110)
+        return json.loads(done.stdout)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended but was not waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def register_bots(server: str, names: Sequence[str]) -> dict[str, str]:
+    """Tokens by name."""
+
+    async def register() -> dict[str, str]:
+        async with LobbyClient(server) as lobby:
+            return {name: (await lobby.register(name, "tests", "1")).token for name in names}
+
+    return asyncio.run(register())
+
+
+@contextlib.contextmanager
+def bot_processes(server: str, tokens: dict[str, str], logs: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """House bots, each a process as a bot author would start it; the name says which one: greedy-1, random-2."""
+    logs.mkdir(parents=True, exist_ok=True)
+    processes = []
+    try:
+        for name, token in tokens.items():
+            with (logs / f"{name}.log").open("wb") as log:
+                processes.append(
+                    subprocess.Popen(
+                        [BAOHUANG, "bot", "run", name.partition("-")[0], "--server", server, "--tables", "32"],
+                        env={**os.environ, "BAOHUANG_TOKEN": token},
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=subprocess.STDOUT,
+                    )
+                )
+        with contextlib.closing(Reaper(process.pid for process in processes)):
+            yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def write_spec(folder: Path, name: str, bots: Sequence[str], *, matches: int, deals: int = 2) -> Path:
+    """A tournament file with a fixed seed."""
+    path = folder / f"{name}.yaml"
+    path.write_text(
+        f"name: {name}\nprofile: qingdao\nbots: [{', '.join(repr(bot) for bot in bots)}]\n"
+        f"schedule: {{kind: balanced, matches: {matches}}}\ndeals: {deals}\nseed: {name}\nclock: {{limit: 20s}}\n"
+    )
+    return path
+
+
+def verify_ledger(data: Path, name: str, matches: int, deals: int) -> None:
+    """Exactly one result for every scheduled match, each complete, and sums that agree with the rows."""
+    with Ledger.open(data / "ledger.db", access=Access.READER) as ledger:
+        results = list(ledger.results(name))
+        assert [result.number for result in results] == list(range(matches))
+        assert {len(result.deals) for result in results} == {deals}
+        assert all(sum(deal.points) == 0 for result in results for deal in result.deals)
+        assert ledger.totals(name) == ledger.recount(name)

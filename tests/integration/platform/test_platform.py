@@ -1,0 +1,175 @@
+"""The whole platform: remote bots, Ray actors, ledger, standings, metrics; and every part of it killed in turn."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.ledger.values import TournamentState
+from tests.deploy.prometheus_server import start_prometheus
+
+from .serving import (
+    BAOHUANG,
+    Serve,
+    bot_processes,
+    eventually,
+    is_alive,
+    register_bots,
+    run_baohuang,
+    verify_ledger,
+    write_spec,
+)
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(180)]
+
+BOTS = ["greedy-1", "greedy-2", "greedy-3", "random-1", "random-2", "random-3"]
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """One platform with six bots that are in, each a process."""
+    running = Serve(tmp_path_factory.mktemp("platform"))
+    try:
+        with bot_processes(running.server, register_bots(running.server, BOTS), running.data / "bots"):
+            yield running
+            assert "Traceback" not in running.said()
+            running.interrupt()
+    finally:
+        for pid in running.kill():
+            eventually(lambda pid=pid: not is_alive(pid))  # type: ignore[misc]
+
+
+def fetch(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=10) as response:
+        return str(response.read().decode())
+
+
+def test_a_tournament_from_the_file_to_the_table(serve: Serve, tmp_path: Path) -> None:
+    spec = write_spec(tmp_path, "whole", BOTS, matches=60)
+    planned = serve.tournament("plan", str(spec))
+    assert (planned["matches"], planned["deals"]) == (60, 120)
+
+    played = serve.tournament("run", str(spec))
+    assert played["tournament"]["state"] == "STATE_FINISHED"
+    assert played["tournament"]["progress"]["matches_done"] == 60
+    lines = played["standings"]
+    assert sorted(line["name"] for line in lines) == BOTS
+    assert sum(line["deals"] for line in lines) == 5 * 120
+    assert all(line["low"] < line["points_per_deal"] < line["high"] for line in lines)
+    assert {line["name"][:6] for line in lines[:3]} == {"greedy"}, "greedy beats random"
+    verify_ledger(serve.data, "whole", 60, 2)
+
+    assert "whole" in [one["name"] for one in serve.tournament("list")]
+    table = run_baohuang("tournament", "standings", "whole", "--server", serve.server).stdout
+    assert "120 of 120 deals in 60 matches" in table
+    assert "greedy-1" in fetch(f"http://{serve.http}/?tournament=whole")
+
+
+def test_prometheus_reads_the_numbers_back(serve: Serve, tmp_path: Path) -> None:
+    spec = write_spec(tmp_path, "measured", BOTS, matches=400)
+    serve.tournament("run", str(spec), "--detach")
+    with start_prometheus(serve.http, tmp_path) as prometheus:
+        prometheus.wait_for('baohuang_tournament_matches_scheduled{name="measured"} == 400')
+        prometheus.wait_for('baohuang_bots_attending{role="gateway"} == 6')
+        prometheus.wait_for("count(baohuang_sessions_live == 6) == 2")
+        prometheus.wait_for("sum(baohuang_decisions_made_total) > 0")
+        prometheus.wait_for('sum(baohuang_matches_ended_total{outcome="completed"}) > 0')
+        prometheus.wait_for('baohuang_ledger_writes_total{role="director"} > 0')
+    serve.tournament("cancel", "measured")
+
+
+@pytest.mark.parametrize("victim", ["MatchServiceActor", "DirectorActor", "GatewayActor"])
+def test_a_killed_actor_costs_no_result(serve: Serve, tmp_path: Path, victim: str) -> None:
+    name = f"without-{victim}"
+    spec = write_spec(tmp_path, name, BOTS, matches=100, deals=1)
+    serve.tournament("run", str(spec), "--detach")
+    eventually(lambda: serve.done(name) > 5)
+    pid = serve.kill_one(f"ray::{victim}")
+    eventually(lambda: serve.pids(f"ray::{victim}") and pid not in serve.pids(f"ray::{victim}"))
+    eventually(lambda: serve.state(name) is TournamentState.FINISHED, 100)
+    verify_ledger(serve.data, name, 100, 1)
+
+
+def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:
+    spec = write_spec(tmp_path, "interrupted", BOTS, matches=100, deals=1)
+    with subprocess.Popen(
+        [BAOHUANG, "tournament", "run", str(spec), "--server", serve.server],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        eventually(lambda: serve.done("interrupted") > 5)
+        run.send_signal(signal.SIGINT)
+        said = run.stdout.read()
+    assert run.returncode == 130, said
+    assert "Traceback" not in said
+    command = f"baohuang tournament resume interrupted --server {serve.server}"
+    assert f"Go on with: {command}" in said
+    shown = serve.tournament("show", "interrupted")
+    assert shown["state"] == "STATE_PAUSED"
+    assert 0 < shown["progress"]["matches_done"] < 100
+
+    resumed = run_baohuang(*command.split()[1:], "--json", seconds=100)
+    assert json.loads(resumed.stdout)["tournament"]["state"] == "STATE_FINISHED"
+    verify_ledger(serve.data, "interrupted", 100, 1)
+
+
+@pytest.mark.parametrize("end", ["kill", "interrupt"])
+def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end: str) -> None:
+    """Everything killed at once, or stopped by Ctrl-C, in the middle; the bots stay and come back."""
+    data = tmp_path / "data"
+    first = Serve(data)
+    with bot_processes(first.server, register_bots(first.server, BOTS), tmp_path / "bots"):
+        try:
+            first.tournament("run", str(write_spec(tmp_path, "broken", BOTS, matches=120, deals=1)), "--detach")
+            eventually(lambda: first.done("broken") > 10)
+            if end == "interrupt":
+                said = first.interrupt()
+                assert "Stopping: running matches are finished" in said
+                assert "broken will go on by itself with the next `baohuang serve" in said
+        finally:
+            others = first.kill()
+        eventually(lambda: not any(map(is_alive, others)), 10, "all processes of the platform are gone")
+        second = Serve(data, port=first.port)
+        try:
+            eventually(lambda: second.state("broken") is TournamentState.FINISHED, 100)
+            assert len(second.tournament("standings", "broken")["standings"]) == 6
+        finally:
+            second.interrupt()
+    verify_ledger(data, "broken", 120, 1)
+
+
+def test_a_wrong_tournament_file_is_told_by_key_and_line(serve: Serve, tmp_path: Path) -> None:
+    spec = tmp_path / "wrong.yaml"
+    spec.write_text("name: wrong\nprofile: qingdoa\nbots: [greedy-1]\nschedule: {kind: full}\ndeals: 1\n")
+    said = run_baohuang("tournament", "run", str(spec), "--server", serve.server, code=1).stderr
+    assert "line 2: profile: " in said
+    assert "qingdao" in said
+
+
+def test_a_bot_nobody_registered_is_named(serve: Serve, tmp_path: Path) -> None:
+    spec = write_spec(tmp_path, "strangers", ["greedy-1", "stranger"], matches=5)
+    said = run_baohuang("tournament", "run", str(spec), "--server", serve.server, code=1).stderr
+    assert "No bot is registered under the name 'stranger'" in said
+
+
+def test_unknown_tournaments_and_tokens_are_told(serve: Serve) -> None:
+    said = run_baohuang("tournament", "show", "nothing", "--server", serve.server, code=1).stderr
+    assert "There is no tournament named 'nothing'. See which tournaments there are" in said
+    done = subprocess.run(
+        [BAOHUANG, "bot", "run", "greedy", "--server", serve.server, "--token", "bh_nobody"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "token" in done.stderr

@@ -1,0 +1,76 @@
+"""What cannot work is said in one sentence, before anything heavy has begun."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from services.ledger.ledger import Ledger
+
+from .serving import run_baohuang
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield listening.getsockname()[1]
+
+
+def refusal(*arguments: str) -> str:
+    """The one line that a command says when it refuses."""
+    done = run_baohuang(*arguments, code=1)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize("option", ["--port", "--http-port"])
+def test_port_in_use(taken_port: int, tmp_path: Path, option: str) -> None:
+    other = {"--port": "--http-port", "--http-port": "--port"}[option]
+    said = refusal("serve", "--data", str(tmp_path), option, str(taken_port), other, "0")
+    assert f"127.0.0.1:{taken_port} cannot be listened on (Address already in use)" in said
+    assert option in said
+
+
+def test_ledger_locked(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "ledger.db"):
+        said = refusal("serve", "--data", str(tmp_path), "--port", "0", "--http-port", "0")
+    assert "is in use by process" in said
+
+
+def test_ledger_of_another_version(tmp_path: Path) -> None:
+    Ledger.open(tmp_path / "ledger.db").close()
+    with sqlite3.connect(tmp_path / "ledger.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    said = refusal("serve", "--data", str(tmp_path), "--port", "0", "--http-port", "0")
+    assert "has revision 9999, which this version of the platform does not know" in said
+
+
+def test_data_directory_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "a folder, or a path where one can be made" in refusal("serve", "--data", str(tmp_path / "file"))
+
+
+def test_wrong_option(tmp_path: Path) -> None:
+    said = refusal("serve", "--data", str(tmp_path), "--match-services", "many")
+    assert "--match-services is 'many', but must be a whole number from 1 to 256" in said
+
+
+def test_no_platform_there(tmp_path: Path) -> None:
+    said = refusal("tournament", "list", "--server", "127.0.0.1:1")
+    assert said == (
+        "Error: No platform answers at 127.0.0.1:1: start one with `baohuang serve`, or name another with "
+        "--server HOST:PORT."
+    )
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    said = refusal("tournament", "run", str(tmp_path / "none.yaml"))
+    assert "none.yaml cannot be read (No such file or directory): name a YAML file." in said
