@@ -1,6 +1,6 @@
 """`python -m bots_sdk.cli` is `baohuang`."""
 
-from bots_sdk.cli.main import main
+from bots_sdk.cli import main
 
 if __name__ == "__main__":
     main()

@@ -94,18 +94,14 @@ class FakeLobby(LobbyServiceServicer):
         self.tokens[token] = f"bot-{number}"
         return pb.RegisterBotResponse(bot_id=f"bot-{number}", token=token)
 
-    async def RotateToken(
-        self, request: pb.RotateTokenRequest, context: _Context
-    ) -> pb.RotateTokenResponse:
+    async def RotateToken(self, request: pb.RotateTokenRequest, context: _Context) -> pb.RotateTokenResponse:
         """Replaces the token; the old one ends at once."""
         token = await self._token(context)
         self.tokens[f"{token}-anew"] = self.tokens[token]
         self.revoke(token)
         return pb.RotateTokenResponse(token=f"{token}-anew")
 
-    async def RevokeToken(
-        self, request: pb.RevokeTokenRequest, context: _Context
-    ) -> pb.RevokeTokenResponse:
+    async def RevokeToken(self, request: pb.RevokeTokenRequest, context: _Context) -> pb.RevokeTokenResponse:
         """Ends the token."""
         self.revoke(await self._token(context))
         return pb.RevokeTokenResponse()

@@ -16,8 +16,8 @@ import click
 import pytest
 
 from bots_sdk.cli import plugins
-from bots_sdk.cli.main import run
 from bots_sdk.cli.options import parse_value
+from bots_sdk.cli.tree import run
 from bots_sdk.errors import make_refused
 
 BAOHUANG = [sys.executable, "-m", "bots_sdk.cli"]
@@ -176,7 +176,7 @@ def test_values_are_read_as_they_are_typed(text: str, value: object) -> None:
 
 
 def test_help_loads_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    script = "from bots_sdk.cli.main import run; run(['--help']); import sys; print(*sys.modules, file=sys.stderr)"
+    script = "from bots_sdk.cli.tree import run; run(['--help']); import sys; print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert not loaded & {"grpc", "google", "rich", "services", "ray", "asyncio"}
@@ -240,19 +240,50 @@ def test_a_full_disk_is_a_sentence() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_ctrl_c_ends_play_with_what_there_is() -> None:
+MARKING_BOT = """
+from pathlib import Path
+from bots_sdk import Answer, Bot, Seating, View
+
+class Marking(Bot):
+    def seated(self, seating: Seating) -> None:
+        Path(__file__).with_suffix(".marked").touch()
+
+    def answer(self, view: View) -> Answer:
+        return view.default()
+"""
+
+
+def test_ctrl_c_ends_play_with_what_there_is(tmp_path: Path) -> None:
+    (tmp_path / "marking.py").write_text(MARKING_BOT)
     process = subprocess.Popen(
-        [*BAOHUANG, "play", *["random"] * 5, "--deals", "100000", "--json"],
+        [*BAOHUANG, "play", str(tmp_path / "marking.py"), *["random"] * 4, "--deals", "100000", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(1.5)
+    while not (tmp_path / "marking.marked").exists():
+        time.sleep(0.02)
+        assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert err.strip().endswith("Interrupted.")
-    if out:
+    if out:  # nothing if not even one block was complete
         assert json.loads(out)["interrupted"] is True
+
+
+def test_ctrl_c_while_loading_is_no_traceback_either() -> None:
+    script = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from bots_sdk.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def test_an_ascii_terminal_gets_a_table_too(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bots_sdk.bot import Bot
-from bots_sdk.cli.main import run
+from bots_sdk.cli.tree import run
 from bots_sdk.rules.view import View
 
 PAGE = (Path(__file__).parents[3] / "docs" / "writing-a-bot.md").read_text(encoding="utf-8")

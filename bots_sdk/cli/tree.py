@@ -36,7 +36,7 @@ def cli() -> None:
     """Baohuang Arena: bots play the five-player card game 保皇."""
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def run_and_exit(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
