@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bots_sdk.rules.cards import CARD_TEXTS, format_card, format_cards, is_joker, parse_card, parse_cards
 from bots_sdk.rules.errors import NotationError
-from bots_sdk.rules.notation import format_answer, parse_answer, parse_hand
+from bots_sdk.rules.notation import format_answer, format_hand, parse_answer, parse_hand
 
 
 def test_every_card_has_a_text_of_two_characters() -> None:
@@ -18,6 +20,25 @@ def test_every_card_has_a_text_of_two_characters() -> None:
 def test_a_hand_is_sorted_but_cards_are_not() -> None:
     assert format_cards(parse_hand("EJ 9c SJ 3d")) == "3d 9c SJ EJ"
     assert format_cards(parse_cards("EJ 9c SJ 3d")) == "EJ 9c SJ 3d"
+
+
+def test_a_hand_has_the_cards_of_a_rank_together() -> None:
+    assert format_hand(parse_hand("EJ 9c SJ 3d 9c 9h SJ GJ")) == "3d 9cch SJ SJ GJ EJ"
+    assert parse_hand("9cch 3d") == parse_hand("9h 3d 9c 9c")
+    assert format_hand(b"") == ""
+    assert format_answer(parse_answer("play 9cch SJ")) == "play 9c 9c 9h SJ"
+
+
+@given(st.binary(max_size=60).map(lambda data: bytes(sorted(byte % 56 for byte in data))))
+def test_hands_come_back(hand: bytes) -> None:
+    assert parse_hand(format_hand(hand)) == hand
+    assert parse_hand(format_cards(hand)) == hand
+
+
+@pytest.mark.parametrize("text", ["9", "9x", "9cx", "SJJ", "9c,9d", "cc", "10c", "Sc"])
+def test_what_is_no_hand_is_refused(text: str) -> None:
+    with pytest.raises(NotationError, match="is no card"):
+        parse_hand(text)
 
 
 @pytest.mark.parametrize(
