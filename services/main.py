@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import ray
 from ray.exceptions import RayActorError
 
-from services.common.errors import SetupError
+from services.common.errors import PlatformError, SetupError
 from services.common.reaper import Reaper, descendants_of
 from services.common.settings import Settings
 from services.common.targets import format_address
@@ -32,6 +32,9 @@ LEDGER_FILE = "ledger.db"
 
 GRACE = 20.0
 """Seconds that running matches have when the platform stops; what is not finished then is played again next time."""
+
+RETRY = 0.5
+"""Seconds until a gateway that was lost is asked again; Ray needs one or two to restart it."""
 
 OBJECT_STORE_BYTES = 128 * 1024 * 1024
 """Orders and outcomes are small and travel within calls; Ray would reserve a third of the memory."""
@@ -83,10 +86,15 @@ class Platform:
                 await self._gateway.live.remote()
             except RayActorError as error:
                 _log.warning("gateway lost (%s); it is being restarted", type(error).__name__)
+            await asyncio.sleep(RETRY)
             try:
                 await self._gateway.describe.remote()
             except RayActorError:
-                await asyncio.sleep(1)
+                continue
+            except PlatformError as error:
+                # Ray does not know that this one cannot work, for example because its port is not free yet.
+                _log.error("the gateway cannot begin again: %s", error.message)
+                ray.kill(self._gateway, no_restart=False)
 
     async def stop(self, grace: float = GRACE) -> Stopped:
         """Finish what runs, for at most `grace` seconds, write it down, and end every process."""
@@ -119,6 +127,8 @@ def _start_ray(settings: Settings) -> None:
     # Ray takes these from the environment alone: no reports to its makers, no token written into the home directory.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # noqa: TID251
     os.environ["RAY_AUTH_MODE"] = "disabled"  # noqa: TID251
+    # Ray makes its workers nice; ours serve clocks and must not stand behind the bots on the same machine.
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: TID251, SIM112
     options: dict[str, Any] = {"address": settings.ray_address}
     if not settings.ray_address:
         options = {

@@ -122,8 +122,10 @@ class GatewayActor:
                     await self._meet(name)
                 except RayActorError:
                     continue
-                except PlatformError as error:  # its port may still be taken by the one before
+                except PlatformError as error:
+                    # Ray does not know that this one cannot work, for example because its port is not free yet.
                     _log.error("match service %s cannot begin: %s", name, error.message)
+                    ray.kill(self._handles[name], no_restart=False)
                     continue
                 break
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from services.common.clock import Clock
+from services.common.errors import PlatformError
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import TournamentMetrics
 from services.ledger.values import TournamentState
@@ -118,7 +119,11 @@ class Director:
             self._arm_drain(None)
         await asyncio.gather(*(self._say_goodbye(lane) for lane in self._lanes))
         if not self._suspending:
-            await self._writer.insist(lambda: self._ledger.set_state(self._aim, self._reason))
+            try:
+                await self._writer.insist(lambda: self._ledger.set_state(self._aim, self._reason))
+            except PlatformError as error:  # somebody has ended it in another way meanwhile
+                _log.error("%s ends as %s, which cannot be written: %s", self._tournament, self._aim, error.message)
+                self._reason = error.message
         self._publish(self._aim)
         return self._aim
 

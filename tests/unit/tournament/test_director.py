@@ -9,9 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from services.common.clock import ManualClock
+from services.common.errors import PlatformError, Reason
 from services.common.matches import Ending, MatchOrder, MatchOutcome
 from services.ledger.values import TournamentState
-from services.tournament.director import Director, DirectorStatus, Limits
+from services.tournament.director import FINAL, Director, DirectorStatus, Limits
 
 from .director_fakes import NAME, FakeFixtures, FakeLedger, FakeService, eventually, outcome_of
 
@@ -205,6 +206,16 @@ async def test_a_killed_director_is_followed_by_one_that_goes_on() -> None:
     assert service.withdrawals >= 6
 
 
+async def test_begins_where_all_bots_are_and_uses_the_rest_for_those_who_are_there() -> None:
+    """A bot with few tables is on one match service only: the other plays the matches without it."""
+    fixtures = FakeFixtures(60, bots=10)
+    one, two = FakeService(name="m1"), FakeService(name="m2", away={"id-0"})
+    await direct([one, two], FakeLedger(), fixtures, Limits(per_service=4, per_bot=100, gather=5.0)).run()
+    assert len(one.seen) + len(two.seen) == 60
+    assert two.seen
+    assert all(seat.bot_id != "id-0" for order in two.seen for seat in order.seats)
+
+
 async def test_waits_for_bots_and_names_them() -> None:
     service = FakeService(away={"id-1", "id-4"})
     director = direct([service], FakeLedger(), FakeFixtures(10))
@@ -294,6 +305,20 @@ async def test_a_full_disk_stops_handing_out_and_loses_nothing() -> None:
     ledger.full = False
     assert await run is TournamentState.FINISHED
     assert sorted(ledger.results) == list(range(100))
+
+
+async def test_a_tournament_that_somebody_else_ended_ends_here_too() -> None:
+    service, ledger = FakeService(), FakeLedger()
+
+    def refuse(state: TournamentState, message: str) -> None:
+        raise PlatformError(Reason.STATE_CONFLICT, "The tournament 'cup' is cancelled.")
+
+    ledger.set_state = refuse  # type: ignore[method-assign]
+    director = direct([service], ledger, FakeFixtures(5))
+    async with asyncio.timeout(5):
+        await director.run()
+    status = await director.status()
+    assert (status.state in FINAL, status.message) == (True, "The tournament 'cup' is cancelled.")
 
 
 async def test_a_fault_of_ours_pauses_with_a_sentence() -> None:

@@ -1,0 +1,72 @@
+"""Processes that were started do not outlive whoever started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from services.common.reaper import Reaper, descendants_of
+
+SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone within some seconds; one nobody waits for counts as gone."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_closing_kills_what_is_left() -> None:
+    process = subprocess.Popen(SLEEP)
+    reaper = Reaper([process.pid])
+    assert process.poll() is None
+    reaper.close()
+    assert process.wait(10) == -signal.SIGKILL
+
+
+def test_closing_is_harmless_when_nothing_is_left() -> None:
+    process = subprocess.Popen(SLEEP)
+    reaper = Reaper([process.pid])
+    process.kill()
+    process.wait()
+    reaper.close()
+
+
+def test_what_we_started_dies_with_us_when_we_are_killed() -> None:
+    script = (
+        "import subprocess, sys, time\n"
+        "from services.common.reaper import Reaper\n"
+        f"child = subprocess.Popen({SLEEP!r}, start_new_session=True)\n"
+        "reaper = Reaper([child.pid])\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        others = descendants_of(parent.pid)
+        assert child in others
+        parent.kill()
+    assert all(ended(pid) for pid in others)
+
+
+def test_descendants_are_found_at_any_depth() -> None:
+    script = f"import subprocess; subprocess.Popen({SLEEP!r}).wait()"
+    with subprocess.Popen([sys.executable, "-S", "-c", script]) as parent:
+        deadline = time.monotonic() + 10
+        while not (below := descendants_of(parent.pid)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert below <= descendants_of(os.getpid())
+        assert len(below) == 1
+        Reaper([parent.pid, *below]).close()
