@@ -33,6 +33,9 @@ LEDGER_FILE = "ledger.db"
 GRACE = 20.0
 """Seconds that running matches have when the platform stops; what is not finished then is played again next time."""
 
+CLUSTER_SECONDS = 5.0
+"""How long a Ray cluster may take to answer at all."""
+
 RETRY = 0.5
 """Seconds until a gateway that was lost is asked again; Ray needs one or two to restart it."""
 
@@ -65,6 +68,8 @@ class Platform:
         """
         settings = self._settings = _with_ports(self._settings)
         self._ledger = Ledger.open(self.ledger_path)
+        if settings.ray_address:
+            _verify_cluster(settings.ray_address)
         _start_ray(settings)
         if not settings.ray_address:
             self._reaper = Reaper(descendants_of(os.getpid()))
@@ -149,6 +154,22 @@ def _start_ray(settings: Settings) -> None:
         where = f"in the cluster at {settings.ray_address}" if settings.ray_address else "on this machine"
         first = str(error).strip().partition("\n")[0]
         raise SetupError(f"Ray cannot be started {where}: {first}", ray_address=settings.ray_address) from error
+
+
+def _verify_cluster(address: str) -> None:
+    """Raises SetupError when nothing listens there: Ray itself would try for more than a minute."""
+    host, _, port = address.rpartition(":")
+    if not port.isascii() or not port.isdigit() or "/" in address:
+        return  # another form of address, which Ray knows better
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CLUSTER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or "no answer"
+        raise SetupError(
+            f"No Ray cluster answers at {address} ({reason}): start one with `ray start --head`, or leave out "
+            "--ray-address for a Ray of its own.",
+            ray_address=address,
+        ) from None
 
 
 def _with_ports(settings: Settings) -> Settings:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -47,14 +48,14 @@ def run_baohuang(*arguments: str, code: int = 0, seconds: float = 60.0) -> subpr
 class Serve:
     """A running `baohuang serve`."""
 
-    def __init__(self, data: Path, *, port: int = 0, match_services: int = 2) -> None:
+    def __init__(self, data: Path, *, port: int = 0, ray_address: str = "") -> None:
         self.data = data
         data.mkdir(parents=True, exist_ok=True)
         self.output = data / f"serve-{time.monotonic_ns()}.out"
         command = [BAOHUANG, "serve", "--data", str(data), "--http-port", "0", "--port", str(port)]
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [*command, "--match-services", str(match_services)],
+                [*command, "--match-services", "2", "--ray-address", ray_address],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -131,6 +132,29 @@ class Serve:
         """The JSON of `baohuang tournament …` against it."""
         done = run_baohuang("tournament", *arguments, "--server", self.server, "--json", code=code, seconds=110)
         return json.loads(done.stdout)
+
+
+@contextlib.contextmanager
+def ray_cluster(folder: Path) -> Iterator[str]:
+    """A Ray cluster that somebody else has started; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", f"--port={port}"]
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+    with (folder / "ray-start.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--include-dashboard=false", "--num-cpus=4", "--object-store-memory=100000000"],
+            env={**os.environ, **quiet},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        eventually(lambda: "ray stop" in (folder / "ray-start.log").read_text(), START_SECONDS, "ray start")
+        yield f"127.0.0.1:{port}"
+    finally:
+        Reaper([process.pid, *descendants_of(process.pid)]).close()
+        process.wait()
 
 
 def is_alive(pid: int) -> bool:

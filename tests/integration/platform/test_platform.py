@@ -20,6 +20,7 @@ from .serving import (
     bot_processes,
     eventually,
     is_alive,
+    ray_cluster,
     register_bots,
     run_baohuang,
     verify_ledger,
@@ -173,3 +174,15 @@ def test_unknown_tournaments_and_tokens_are_told(serve: Serve) -> None:
     assert done.returncode != 0
     assert "Traceback" not in done.stdout + done.stderr
     assert "token" in done.stderr
+
+
+def test_a_cluster_that_is_there_can_be_joined(tmp_path: Path) -> None:
+    with ray_cluster(tmp_path) as address:
+        joined = Serve(tmp_path / "data", ray_address=address)
+        try:
+            spec = write_spec(tmp_path, "guests", ["house:greedy", "house:random"], matches=5, deals=1)
+            played = joined.tournament("run", str(spec))
+            assert played["tournament"]["state"] == "STATE_FINISHED"
+        finally:
+            said = joined.interrupt()
+        assert said.endswith("Stopped.\n")

@@ -63,6 +63,12 @@ def test_wrong_option(tmp_path: Path) -> None:
     assert "--match-services is 'many', but must be a whole number from 1 to 256" in said
 
 
+def test_no_ray_cluster_there(tmp_path: Path) -> None:
+    ports = ("--port", "0", "--http-port", "0")
+    said = refusal("serve", "--data", str(tmp_path), *ports, "--ray-address", "127.0.0.1:1")
+    assert said.startswith("Error: No Ray cluster answers at 127.0.0.1:1 (Connection refused): start one with")
+
+
 def test_no_platform_there(tmp_path: Path) -> None:
     said = refusal("tournament", "list", "--server", "127.0.0.1:1")
     assert said == (
