@@ -34,7 +34,7 @@ class BlockPlayed:
     mishaps: tuple[tuple[Mishap, ...], ...]
 
 
-def play_deals(
+def play_deals(  # noqa: PLR0913 - everything that is wanted beside the blocks is told by a function of its own
     bots: Sequence[AnyBot],
     deals: int,
     options: Options,
@@ -42,6 +42,7 @@ def play_deals(
     *,
     deals_per_match: int | None = None,
     on_match: Callable[[int], None] | None = None,
+    on_record: Callable[[bytes], None] | None = None,
 ) -> Iterator[BlockPlayed]:
     """Play at least so many deals, in whole blocks, and yield each block when it is over.
 
@@ -52,6 +53,7 @@ def play_deals(
         seed: what the shuffles come from; the same seed gives the same deals.
         deals_per_match: 1 if left out, or with tribute `TRIBUTE_DEALS`.
         on_match: called after each match with the number of its deals.
+        on_record: given the record of each match, see `bots_sdk.replay`.
 
     Raises:
         ValueError: there are not five bots, or a number is below 1.
@@ -60,7 +62,7 @@ def play_deals(
     if len(bots) != SEATS or deals < 1 or length < 1:
         raise ValueError(f"a line-up has {SEATS} bots, and there is at least one deal")
     blocks = -(-deals // (length * SEATS))
-    return _play_blocks(bots, options, (seed, blocks, length), on_match)
+    return _play_blocks(bots, options, (seed, blocks, length), on_match, on_record)
 
 
 def _play_blocks(
@@ -68,6 +70,7 @@ def _play_blocks(
     options: Options,
     plan: tuple[int | str, int, int],
     on_match: Callable[[int], None] | None,
+    on_record: Callable[[bytes], None] | None,
 ) -> Iterator[BlockPlayed]:
     seed, blocks, length = plan
     for number in range(blocks):
@@ -77,7 +80,7 @@ def _play_blocks(
         mishaps: list[list[Mishap]] = [[] for _ in bots]
         for shift in range(SEATS):
             line_up = order[shift:] + order[:shift]
-            for result in _play_once(bots, options, line_up, (length, secret), mishaps):
+            for result in _play_once(bots, options, line_up, (length, secret, on_record), mishaps):
                 for seat, index in enumerate(line_up):
                     points[index] += result.points[seat]
             if on_match is not None:
@@ -89,11 +92,12 @@ def _play_once(
     bots: Sequence[AnyBot],
     options: Options,
     line_up: list[int],
-    match: tuple[int, bytes],
+    match: tuple[int, bytes, Callable[[bytes], None] | None],
     mishaps: list[list[Mishap]],
 ) -> list[DealResult]:
     def count(mishap: Mishap) -> None:
         mishaps[line_up[mishap.seat]].append(mishap)
 
-    length, secret = match
-    return play_match([bots[index] for index in line_up], options, length, secret, on_mishap=count)
+    length, secret, on_record = match
+    seated = [bots[index] for index in line_up]
+    return play_match(seated, options, length, secret, on_mishap=count, on_record=on_record)

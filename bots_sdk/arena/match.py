@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bots_sdk.asking import ask, call_hook, describe_illegal, synchronous
 from bots_sdk.bot import AnyBot, MatchResult, Seating, has_hook
 from bots_sdk.errors import BotFailed
+from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.errors import IllegalAnswer
 from bots_sdk.rules.events import DealEnded, DealStarted, Event, HandDealt
@@ -16,6 +18,9 @@ from bots_sdk.rules.match import Match
 from bots_sdk.rules.options import Options
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import deck_order
+
+if TYPE_CHECKING:
+    from bots_sdk.arena.recording import Came, MatchRecorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Mishap:
     message: str
 
 
-def play_match(
+def play_match(  # noqa: PLR0913 - everything that is wanted beside the result is told by a function of its own
     bots: Sequence[AnyBot],
     options: Options,
     deals: int,
@@ -41,6 +46,7 @@ def play_match(
     *,
     names: Sequence[str] = (),
     on_mishap: Callable[[Mishap], None] | None = None,
+    on_record: Callable[[bytes], None] | None = None,
 ) -> list[DealResult]:
     """Play a match to its end.
 
@@ -51,6 +57,7 @@ def play_match(
         secret: what the shuffles come from, any number of bytes.
         names: five names by seat; the classes' names if left out.
         on_mishap: told of each mishap.
+        on_record: given the match record at the end, see `bots_sdk.replay`.
 
     Raises:
         ValueError: there are not five bots.
@@ -58,18 +65,33 @@ def play_match(
     if len(bots) != SEATS:
         raise ValueError(f"a match has {SEATS} bots, not {len(bots)}")
     shown = tuple(names) or tuple(type(bot).__name__ for bot in bots)
-    played = _LocalMatch(bots, Match(options, deals, partial(deck_order, options, secret)), on_mishap)
-    return played.play(shown, secret.hex()[:16])
+    match_id = secret.hex()[:16]
+    match = Match(options, deals, partial(deck_order, options, secret))
+    if on_record is None:
+        return _LocalMatch(bots, match, on_mishap, None).play(shown, match_id)
+    from bots_sdk.arena.recording import MatchRecorder
+
+    recorder = MatchRecorder(match, shown, match_id, secret)
+    results = _LocalMatch(bots, match, on_mishap, recorder).play(shown, match_id)
+    on_record(recorder.finish())
+    return results
 
 
 class _LocalMatch:
     """A match being played; hooks are called only on bots that have them."""
 
-    def __init__(self, bots: Sequence[AnyBot], match: Match, on_mishap: Callable[[Mishap], None] | None) -> None:
+    def __init__(
+        self,
+        bots: Sequence[AnyBot],
+        match: Match,
+        on_mishap: Callable[[Mishap], None] | None,
+        recorder: MatchRecorder | None,
+    ) -> None:
         self._hooked = bots
         self._bots = tuple(synchronous(bot) for bot in bots)
         self._match = match
         self._on_mishap = on_mishap
+        self._recorder = recorder
         self._watchers = [seat for seat in range(SEATS) if has_hook(bots[seat], "event_seen")]
         self._enders = [seat for seat in range(SEATS) if has_hook(bots[seat], "deal_ended")]
 
@@ -101,12 +123,23 @@ class _LocalMatch:
             answer = ask(self._bots[seat], view)
         except BotFailed as failed:
             self._count(seat, str(failed))
-        else:
-            try:
-                return match.answer(seat, answer)
-            except IllegalAnswer as refused:
-                self._count(seat, describe_illegal(answer, refused))
-        return match.answer(seat, view.default())
+            return self._apply(seat, view.default(), "failed")
+        try:
+            return self._apply(seat, answer, "answered")
+        except IllegalAnswer as refused:
+            self._count(seat, describe_illegal(answer, refused))
+            return self._apply(seat, view.default(), "illegal")
+
+    def _apply(self, seat: int, answer: Answer, came: Came) -> list[Event]:
+        match, recorder = self._match, self._recorder
+        if recorder is None:
+            return match.answer(seat, answer)
+        answer = recorder.verified(seat, answer)
+        recorder.note(seat, answer, came)
+        events = match.answer(seat, answer)
+        if match.deal.is_over:
+            recorder.end_deal()
+        return events
 
     def _tell(self, events: list[Event]) -> None:
         deal = self._match.deal

@@ -6,6 +6,8 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
 from time import perf_counter
 
 import click
@@ -26,6 +28,12 @@ from bots_sdk.rules.cards import SEATS
 )
 @rules_options
 @click.option("--seed", default="0", show_default=True, help="The same seed gives the same deals.")
+@click.option(
+    "--record",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Save the record of every match in this folder, for `baohuang replay`.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
 def play(  # noqa: PLR0913 - one for each option
@@ -35,6 +43,7 @@ def play(  # noqa: PLR0913 - one for each option
     profile: str,
     overrides: tuple[str, ...],
     seed: str,
+    folder: Path | None,
     as_json: bool,
     no_progress: bool,
 ) -> None:
@@ -54,7 +63,10 @@ def play(  # noqa: PLR0913 - one for each option
     interrupted = False
     try:
         with _progress(deals, hidden=no_progress or as_json) as advance:
-            for block in play_deals(line_up, deals, options, seed, deals_per_match=deals_per_match, on_match=advance):
+            for block in play_deals(
+                line_up, deals, options, seed,
+                deals_per_match=deals_per_match, on_match=advance, on_record=_keeper(folder),
+            ):  # fmt: skip
                 standings.add(block)
     except KeyboardInterrupt:
         interrupted = True
@@ -80,6 +92,17 @@ def _line_up(texts: Sequence[str], seed: str) -> tuple[list[str], list[AnyBot]]:
         names.append(f"{source.name} ({times + 1})" if times else source.name)
         bots.append(source.make(f"{seed}/{place}"))
     return names, bots
+
+
+def _keeper(folder: Path | None) -> Callable[[bytes], None] | None:
+    """Saves records as `match-1.pb.z`, `match-2.pb.z`, … in the folder."""
+    if folder is None:
+        return None
+    from bots_sdk.replay.files import SUFFIX, write_record
+
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = count(1)
+    return lambda record: write_record(folder / f"match-{next(numbers)}{SUFFIX}", record)
 
 
 @contextmanager

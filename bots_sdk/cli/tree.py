@@ -27,6 +27,7 @@ TRACEBACK_VARIABLE = "BAOHUANG_TRACEBACK"
     own={
         "bot": ("bots_sdk.cli.bot:bot", "Run, check and register a bot."),
         "play": ("bots_sdk.cli.play:play", "Play thousands of deals on this machine, without a network."),
+        "replay": ("bots_sdk.cli.replay:replay", "Show, verify and export records of matches."),
         "rules": ("bots_sdk.cli.rules:rules", "Show the profiles of the rules and their options."),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},

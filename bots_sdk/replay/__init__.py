@@ -7,6 +7,7 @@ shows it trick by trick.
 
 from bots_sdk.replay.builder import Cause, RecordBuilder, RecordEnd, RecordHead
 from bots_sdk.replay.errors import RecordError, RecordNotSupported, RecordUnreadable
+from bots_sdk.replay.files import read_record, write_record
 from bots_sdk.replay.forms import (
     compress_record,
     decompress_record,
@@ -32,9 +33,11 @@ __all__ = [
     "decompress_record",
     "digest_of",
     "format_replay",
+    "read_record",
     "record_from_bytes",
     "record_from_json",
     "record_to_bytes",
     "record_to_json",
     "verify_record",
+    "write_record",
 ]

@@ -189,6 +189,12 @@ class RecordBuilder:
         self._checks = bytearray()
         self._crc = 0
 
+    def local_end(self) -> RecordEnd:
+        """How a match has ended in which there are no clocks and no wires: its faults are those of the answers."""
+        blamed = tuple(seat for seat, faults in enumerate(self._faults) if faults.ListFields())
+        with_faults = match_service_pb2.ENDING_COMPLETED_WITH_FAULTS
+        return RecordEnd(with_faults if blamed else match_service_pb2.ENDING_COMPLETED, blamed)
+
     def finish(self, end: RecordEnd) -> bytes:
         """The record, as `record_to_bytes` gives it."""
         head = self._head

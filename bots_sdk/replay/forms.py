@@ -75,7 +75,7 @@ def record_to_json(record: pb.MatchRecord) -> str:
     """The record in protobuf's JSON: bytes as base64, names as in the `.proto`."""
     from google.protobuf import json_format
 
-    return json_format.MessageToJson(record, preserving_proto_field_name=True, indent=1)
+    return json_format.MessageToJson(record, preserving_proto_field_name=True, ensure_ascii=False, indent=1)
 
 
 def record_from_json(text: str) -> pb.MatchRecord:

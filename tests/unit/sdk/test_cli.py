@@ -49,7 +49,7 @@ def broken(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nonsense"], "there is no command 'nonsense'; there are bot, play, rules"),
+        (["nonsense"], "there is no command 'nonsense'; there are bot, play, replay, rules"),
         (["play", "greedy"], "a line-up has 5 bots, not 1"),
         (["play", "greedier", *FOUR], "'greedier' names no bot"),
         (["play", "no_such.py:MyBot", *FOUR], "there is no file no_such.py"),
