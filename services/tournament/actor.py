@@ -118,7 +118,10 @@ class DirectorActor:
 
 def limits_of(spec: TournamentSpec) -> Limits:
     """The bounds that a specification asks for; what it leaves open is the platform's."""
-    return Limits(in_flight=spec.in_flight, no_show_limit=spec.no_show_limit)
+    if spec.in_flight is None:
+        return Limits(no_show_limit=spec.no_show_limit)
+    many = spec.in_flight  # whoever asks for so many at once means it, whatever one service or one bot usually gets
+    return Limits(per_service=many, per_bot=many, in_flight=many, no_show_limit=spec.no_show_limit)
 
 
 class RayMatchService:

@@ -101,22 +101,13 @@ class Director:
 
     async def run(self) -> TournamentState:
         """Play until everything has a result, or until a verb or a fault ends it earlier; the state it ended in."""
-        done = await asyncio.to_thread(lambda: list(self._ledger.done()))
-        self._dispatch = Dispatch(self._fixtures, done, self._lanes, self._limits)
-        self._begun = True
-        self._settle()
-        work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), self._ended.wait())]
-        work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
         try:
-            over, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
-            for task in over:
-                if error := task.exception():
-                    self._fail(error)
-        finally:
-            for task in work:
-                task.cancel()
-            await asyncio.gather(*work, return_exceptions=True)
-            self._arm_drain(None)
+            await self._play()
+        except Exception as error:  # the seam: a fault of ours is logged and becomes a sentence
+            _log.exception("director of %s failed", self._tournament)
+            self._aim = TournamentState.PAUSED
+            self._reason = f"The director failed ({type(error).__name__}), its log tells more; resume to go on."
+        self._arm_drain(None)
         await asyncio.gather(*(self._say_goodbye(lane) for lane in self._lanes))
         if not self._suspending:
             try:
@@ -127,11 +118,22 @@ class Director:
         self._publish(self._aim)
         return self._aim
 
-    def _fail(self, error: BaseException) -> None:
-        """A fault of ours: the seam where it is logged and becomes a sentence."""
-        _log.error("director of %s failed", self._tournament, exc_info=error)
-        self._aim = TournamentState.PAUSED
-        self._reason = f"The director failed ({type(error).__name__}), its log tells more; resume to go on."
+    async def _play(self) -> None:
+        """All that goes on at the same time, until it is over; raises what any of it raises."""
+        done = await asyncio.to_thread(lambda: list(self._ledger.done()))
+        self._dispatch = Dispatch(self._fixtures, done, self._lanes, self._limits)
+        self._begun = True
+        self._settle()
+        work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), self._ended.wait())]
+        work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
+        try:
+            over, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for task in over:
+                task.result()
+        finally:
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
 
     async def _say_goodbye(self, lane: Lane) -> None:
         """Nobody plays on for a tournament that has stopped."""

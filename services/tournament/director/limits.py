@@ -10,8 +10,8 @@ class Limits:
     """Bounds of one director; times are seconds.
 
     `per_service` matches at most are on the way at one match service and `per_bot` with one bot in them, so that a slow
-    bot cannot fill every place with matches that wait for it; `in_flight` bounds all together. `void_limit` voids of a
-    match in a row, or `no_show_limit` no-shows of one bot in a row, pause the tournament. `drain` is how long a pause
+    bot cannot fill every place with matches that wait for it; `in_flight` bounds all together. More than
+    `void_limit` voids, or `no_show_limit` no-shows, of one match pause the tournament. `drain` is how long a pause
     waits for what runs before it is withdrawn and left to be played again. `poll` and `gather` are how long one call
     waits for outcomes, and for bots to come in.
     """
@@ -20,7 +20,7 @@ class Limits:
     per_bot: int = 32
     in_flight: int | None = None
     void_limit: int = 10
-    no_show_limit: int = 3
+    no_show_limit: int = 5
     drain: float = 60.0
     poll: float = 20.0
     gather: float = 5.0

@@ -9,12 +9,12 @@ from services.tournament.director.limits import Limits
 
 
 class Strikes:
-    """Voids in a row by match, no-shows in a row by bot."""
+    """Voids and no-shows of each match since it was last looked at; a result clears both."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._voids: Counter[int] = Counter()
-        self._no_shows: Counter[str] = Counter()
+        self._no_shows: Counter[int] = Counter()
 
     def forgive(self) -> None:
         """Begin to count anew, after somebody looked at it."""
@@ -23,32 +23,20 @@ class Strikes:
 
     def count(self, order: MatchOrder, outcome: MatchOutcome) -> str:
         """Take an outcome into account; the sentence with which the tournament should pause, or an empty text."""
+        number = order.number
         if outcome.ending is Ending.NO_SHOW:
-            return self._count_no_show(order, outcome)
-        if outcome.ending is Ending.VOID:
-            return self._count_void(order, outcome)
-        self._voids.pop(order.number, None)
-        for seat in order.seats:
-            self._no_shows.pop(seat.bot_id, None)
-        return ""
-
-    def _count_no_show(self, order: MatchOrder, outcome: MatchOutcome) -> str:
-        sentence = ""
-        for index in outcome.blamed:
-            bot = order.seats[index]
-            self._no_shows[bot.bot_id] += 1
-            if self._no_shows[bot.bot_id] >= self._limits.no_show_limit:
-                sentence = (
-                    f"{bot.name} did not turn up for {self._no_shows[bot.bot_id]} matches in a row: "
+            self._no_shows[number] += 1
+            if self._no_shows[number] > self._limits.no_show_limit:
+                names = " and ".join(order.seats[seat].name for seat in outcome.blamed)
+                return (
+                    f"{names} did not turn up for match {number}, {self._no_shows[number]} times: "
                     "see that it runs and is connected, then resume."
                 )
-        return sentence
-
-    def _count_void(self, order: MatchOrder, outcome: MatchOutcome) -> str:
-        self._voids[order.number] += 1
-        if self._voids[order.number] < self._limits.void_limit:
-            return ""
-        return (
-            f"Match {order.number} was void {self._voids[order.number]} times in a row, the last time because: "
-            f"{outcome.message} Resume to try again."
-        )
+        elif outcome.ending is Ending.VOID:
+            self._voids[number] += 1
+            if self._voids[number] > self._limits.void_limit:
+                return f"Match {number} was void {self._voids[number]} times ({outcome.message}); resume to try again."
+        else:
+            self._voids.pop(number, None)
+            self._no_shows.pop(number, None)
+        return ""

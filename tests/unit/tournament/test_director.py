@@ -151,20 +151,20 @@ async def test_a_bot_that_never_turns_up_pauses_the_tournament() -> None:
         return outcome_of(order)
 
     ledger = FakeLedger()
-    limits = Limits(in_flight=1, no_show_limit=3)
+    limits = Limits(in_flight=1, no_show_limit=2)
     assert await direct([FakeService(decide=decide)], ledger, fixtures, limits).run() is TournamentState.PAUSED
     state, message = ledger.states[-1]
     assert state is TournamentState.PAUSED
-    assert message.startswith("bot-3 did not turn up for 3 matches in a row")
+    assert message.startswith("bot-3 did not turn up for match 0, 3 times: see that it runs")
 
 
 async def test_a_match_that_is_always_void_pauses_the_tournament() -> None:
     service = FakeService(decide=lambda order: outcome_of(order, Ending.VOID))
     ledger = FakeLedger()
-    director = direct([service], ledger, FakeFixtures(1), Limits(void_limit=4))
+    director = direct([service], ledger, FakeFixtures(1), Limits(void_limit=3))
     assert await director.run() is TournamentState.PAUSED
     assert len(ledger.attempts) == 4
-    assert ledger.states[-1][1].startswith("Match 0 was void 4 times in a row")
+    assert ledger.states[-1][1].startswith("Match 0 was void 4 times (")
 
 
 async def test_killed_services_lose_nothing_and_double_nothing() -> None:
@@ -319,6 +319,17 @@ async def test_a_tournament_that_somebody_else_ended_ends_here_too() -> None:
         await director.run()
     status = await director.status()
     assert (status.state in FINAL, status.message) == (True, "The tournament 'cup' is cancelled.")
+
+
+async def test_a_ledger_that_cannot_be_read_pauses_with_a_sentence() -> None:
+    ledger = FakeLedger()
+
+    def fail() -> list[int]:
+        raise RuntimeError("a bug")
+
+    ledger.done = fail  # type: ignore[method-assign]
+    assert await direct([FakeService()], ledger, FakeFixtures(5)).run() is TournamentState.PAUSED
+    assert ledger.states[-1][1].startswith("The director failed (RuntimeError)")
 
 
 async def test_a_fault_of_ours_pauses_with_a_sentence() -> None:
