@@ -7,7 +7,6 @@ A unary call carries one bot's decision and returns with the bot's next request 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import random
 import time
 from dataclasses import dataclass
@@ -124,29 +123,23 @@ def tickets_for(load: Load) -> list[str]:
     return [issue_ticket(KEY, Ticket(name, name, "bench", load.tables, ends)) for name in bot_names(load)]
 
 
-def orders(load: Load, seed: int) -> Any:
-    """Orders without end: for unary bots always the same five, for stream bots five of all."""
-    options = make_options("qingdao", {})
+def order(load: Load, number: int) -> MatchOrder:
+    """Match `number`: for unary bots always the same five at a table, for stream bots any five."""
     names = bot_names(load)
-    dice = random.Random(seed)
-    for number in itertools.count():
-        if load.unary:
-            table = number % load.tables
-            chosen = names[5 * table : 5 * table + 5]
-        else:
-            chosen = dice.sample(names, 5)
-        seats = [Entrant(name, name) for name in chosen]
-        yield MatchOrder(
-            tournament="bench",
-            number=number,
-            attempt=f"{seed}-{number}",
-            seats=(seats[0], seats[1], seats[2], seats[3], seats[4]),
-            options=options,
-            deals=1,
-            secret=number.to_bytes(32, "big"),
-            nonce=bytes(16),
-            clock=PATIENCE,
-        )
+    table = number % load.tables
+    chosen = names[5 * table : 5 * table + 5] if load.unary else random.Random(number).sample(names, 5)
+    seats = [Entrant(name, name) for name in chosen]
+    return MatchOrder(
+        tournament="bench",
+        number=number,
+        attempt=str(number),
+        seats=(seats[0], seats[1], seats[2], seats[3], seats[4]),
+        options=make_options("qingdao", {}),
+        deals=1,
+        secret=number.to_bytes(32, "big"),
+        nonce=bytes(16),
+        clock=PATIENCE,
+    )
 
 
 async def _serve(load: Load, pipe: Connection) -> None:
@@ -158,34 +151,25 @@ async def _serve(load: Load, pipe: Connection) -> None:
     pipe.send(address)
     refill = asyncio.create_task(_keep_full(service, load))
     loop = asyncio.get_running_loop()
-    while (await loop.run_in_executor(None, pipe.recv)) == "read":
+    while not refill.done():
+        await loop.run_in_executor(None, pipe.recv)
         pipe.send((metrics.read(), metrics.tables_live, metrics.timeouts + metrics.illegal_answers))
-    refill.cancel()
-    await service.stop()
+    await refill
 
 
 async def _keep_full(service: MatchService, load: Load) -> None:
-    supply = orders(load, 1)
     expected = bot_names(load)
     while await service.missing(expected, 60):
         pass
-    await service.submit([next(supply) for _ in range(load.tables)])
+    await service.submit([order(load, number) for number in range(load.tables)])
     confirmed = 0
     while True:
         ended = await service.collect("bench", confirmed, 60)
-        if ended:
-            confirmed = ended[-1][0]
-            if load.unary:
-                # The same five sit down again at their own table.
-                again = [
-                    next(itertools.islice(orders(load, confirmed), outcome.number % load.tables, None))
-                    for _, outcome in ended
-                ]
-                await service.submit(again)
-            else:
-                await service.submit([next(supply) for _ in ended])
+        confirmed = max([confirmed, *(number for number, _ in ended)])
+        # The next match at a table of unary bots is again one of the same five.
+        await service.submit([order(load, outcome.number + load.tables) for _, outcome in ended])
 
 
 def serve(load: Load, pipe: Connection) -> None:
-    """The process: sends its address, then answers every "read", ends at anything else."""
+    """The process: sends its address, then answers whatever it is asked with a reading, until it is killed."""
     asyncio.run(_serve(load, pipe))

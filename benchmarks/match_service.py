@@ -33,7 +33,7 @@ def _bots(address: str, load: Load, part: int, parts: int) -> None:
 
 
 def _read(pipe: Connection) -> tuple[Reading, int, int]:
-    pipe.send("read")
+    pipe.send(None)
     found: tuple[Reading, int, int] = pipe.recv()
     return found
 
@@ -55,8 +55,6 @@ def measure(load: Load, *, seconds: float, warmup: float, processes: int) -> dic
         before, _, _ = _read(ours)
         time.sleep(seconds)
         after, _, faults = _read(ours)
-        ours.send("stop")
-        server.join(10)
     finally:
         for process in (*bots, server):
             process.kill()
