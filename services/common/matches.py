@@ -131,7 +131,11 @@ class SeatFaults:
 
 @dataclass(frozen=True, slots=True)
 class MatchOutcome:
-    """What came of one order. `deals` is complete only where `ending.counts`; `blamed` are seats."""
+    """What came of one order. `deals` is complete only where `ending.counts`; `blamed` are seats.
+
+    `record` is the compressed `baohuang.record.v1.MatchRecord` where `ending.counts`. The secret of the deals is in it:
+    nobody may see it before all matches with the same deals have been played (`MatchOrder.withhold`).
+    """
 
     tournament: str
     number: int
@@ -145,3 +149,4 @@ class MatchOutcome:
     started_at: datetime
     ended_at: datetime
     match_service: str = ""
+    record: bytes = b""

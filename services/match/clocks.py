@@ -18,6 +18,10 @@ class Charge(NamedTuple):
     timed_out: bool
 
 
+UNTIMED = Charge(0.0, 0.0, timed_out=False)
+"""Of a decision that the platform takes itself."""
+
+
 class SeatClock:
     """Limit, bank, increment and grace for one seat of one match.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import answer_to_proto, options_to_proto, phase_to_proto
+from bots_sdk.replay import RecordEnd, RecordHead
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.errors import IllegalAnswer
 from bots_sdk.rules.phases import Phase
@@ -125,6 +126,33 @@ def match_ended(table: int, order: MatchOrder, outcome: MatchOutcome, points: Se
             secret=order.secret if shown else b"",
             nonce=order.nonce if shown else b"",
         )
+    )
+
+
+def record_head(order: MatchOrder) -> RecordHead:
+    """What the match record says of the match before it is played."""
+    return RecordHead(
+        match_id=order.attempt,
+        players=tuple((entrant.bot_id, entrant.name) for entrant in order.seats),
+        options=order.options,
+        length=order.deals,
+        secret=order.secret,
+        nonce=order.nonce,
+        clock=_clock(order.clock),
+        tournament=order.tournament,
+        number=order.number,
+    )
+
+
+def record_end(outcome: MatchOutcome) -> RecordEnd:
+    """What the match record says of the match when it is over."""
+    return RecordEnd(
+        ending=_ENDINGS[outcome.ending],
+        blamed=outcome.blamed,
+        disconnects=tuple(faults.disconnects for faults in outcome.faults),
+        taken_over=tuple(faults.taken_over for faults in outcome.faults),
+        started_at=outcome.started_at,
+        ended_at=outcome.ended_at,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Protocol
@@ -16,6 +17,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.bot import Bot
 from bots_sdk.convert import decision_from_proto
 from bots_sdk.errors import Malformed
+from bots_sdk.replay import Cause, RecordBuilder, compress_record
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.deal import Deal
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
@@ -24,6 +26,7 @@ from bots_sdk.rules.match import Match
 from bots_sdk.rules.shuffle import deck_order
 from services.common.matches import HOUSE_PREFIX, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match import records
+from services.match.clocks import UNTIMED, Charge
 from services.match.log import EventLog
 from services.match.seat import Seat, Wire
 
@@ -85,6 +88,7 @@ class Table:
         self._scores: list[DealScore] = []
         self._voided = 0
         self._log = EventLog(number)
+        self._record = RecordBuilder(records.record_head(order))
         self._house_turns: deque[Seat] = deque()
         for seat in self.seats:
             if seat.entrant.is_house:
@@ -131,13 +135,17 @@ class Table:
         deal = self._match.deal
         phase = deal.public.phase
         try:
-            events = self._match.answer(seat.index, _answer_of(decision, deal, seat.index))
+            answer = _answer_of(decision, deal, seat.index)
+            events = self._match.answer(seat.index, answer)
         except IllegalAnswer as refused:
             self._refuse(seat, refused, now)
             return
         charge = seat.clock.stop(now, self._host.lag)
         seat.timeouts_in_a_row = 0
         self._host.observer.decided(phase, charge.elapsed)
+        self._record.answered(
+            seat.index, phase, answer, charged=charge.charged, elapsed=charge.elapsed, refused=seat.illegal_now
+        )
         self._close(seat, records.charged(self.number, seat, charge))
         self._publish(events)
         self._advance(now)
@@ -161,7 +169,8 @@ class Table:
             view = self._match.deal.view(seat.index)
             seat.request = 0
             self._decisions += 1
-            self._apply(seat, seat.house.answer(view), now)
+            cause = Cause.TAKEN_OVER if seat.taken_over else Cause.ANSWERED
+            self._apply(seat, seat.house.answer(view), cause, now)
         return bool(self._house_turns) and not self._over
 
     # ---- the wire
@@ -212,21 +221,25 @@ class Table:
             seat.wire.push_now(records.rejected(self.number, seat, refused, retry=retry))
         if not retry:
             charge = seat.clock.stop(now, self._host.lag)
+            times = seat.illegal_now
             self._close(seat, records.charged(self.number, seat, charge))
-            self._apply(seat, self._match.deal.default(seat.index), now)
+            default = self._match.deal.default(seat.index)
+            self._apply(seat, default, Cause.ILLEGAL, now, charge, times)
 
     def _time_out(self, seat: Seat, now: float) -> None:
         charge = seat.clock.stop(now, self._host.lag)
         seat.timeouts += 1
         seat.timeouts_in_a_row += 1
         self._host.observer.timeouts += 1
+        refused = seat.illegal_now
         self._close(seat, records.charged(self.number, seat, charge, timed_out=True))
         if 0 < self.order.faults.takeover_after <= seat.timeouts_in_a_row:
             seat.taken_over = True
             self._seat_house(seat, TAKEOVER_BOT)
             if seat.wire is not None:
                 seat.wire.push(records.taken_over(self.number))
-        self._apply(seat, self._match.deal.default(seat.index), now)
+        default = self._match.deal.default(seat.index)
+        self._apply(seat, default, Cause.TIMED_OUT, now, charge, refused)
 
     def _close(self, seat: Seat, charged: bytes) -> None:
         seat.request = 0
@@ -235,8 +248,15 @@ class Table:
         if seat.wire is not None:
             seat.wire.push(charged)
 
-    def _apply(self, seat: Seat, answer: Answer, now: float) -> None:
-        self._publish(self._match.answer(seat.index, answer))
+    def _apply(
+        self, seat: Seat, answer: Answer, cause: Cause, now: float, charge: Charge = UNTIMED, refused: int = 0
+    ) -> None:
+        phase = self._match.deal.public.phase
+        events = self._match.answer(seat.index, answer)
+        self._record.answered(
+            seat.index, phase, answer, cause, charged=charge.charged, elapsed=charge.elapsed, refused=refused
+        )
+        self._publish(events)
         self._advance(now)
 
     def _publish(self, events: list[Event]) -> None:
@@ -288,6 +308,7 @@ class Table:
         return records.Asking(self.number, seat, deal.public.phase, self._log.number, legal)
 
     def _score(self) -> None:
+        self._record.end_deal(self._match.deal)
         if len(self._match.results) == len(self._scores):
             self._voided += 1
             return
@@ -331,11 +352,13 @@ class Table:
             started_at=self._started_at,
             ended_at=self._host.wall(),
         )
-        record = records.match_ended(self.number, self.order, outcome, self._match.points)
+        ended = records.match_ended(self.number, self.order, outcome, self._match.points)
         for seat in self.seats:
             seat.request = 0
             if seat.wire is not None:
-                seat.wire.push_now(record)
+                seat.wire.push_now(ended)
+        if ending.counts:
+            outcome = replace(outcome, record=compress_record(self._record.finish(records.record_end(outcome))))
         self._host.ended(self, outcome)
 
 

@@ -112,6 +112,7 @@ def test_a_decision_put_together_by_hand_is_what_protobuf_writes(
         charged_us=min(int(charged * 1e6), 2**32 - 1),
         elapsed_us=min(int(elapsed * 1e6), 2**32 - 1),
     )
+    builder._encode()
     assert bytes(builder._decisions) == pb.Deal(decisions=[expected]).SerializeToString()
     assert bytes(builder._checks) == (zlib.crc32(expected.SerializeToString()) & 0xFFFF).to_bytes(2, "big")
 
