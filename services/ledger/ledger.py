@@ -163,6 +163,15 @@ class Ledger:
         with self._read() as connection:
             return reading.results_after(connection, tournaments.id_of(connection, tournament), after, limit)
 
+    def match_record(self, tournament: str, number: int) -> bytes | None:
+        """The compressed `MatchRecord` of a match that has a result; None if it has none.
+
+        The secret of its deals is in it: whoever serves records must hold this one back until every match of the
+        tournament with the same deals has a result.
+        """
+        with self._read() as connection:
+            return reading.record_of(connection, tournaments.id_of(connection, tournament), number)
+
     def attempts(self, tournament: str, number: int) -> list[Attempt]:
         """Every recorded attempt at one match, in the order of starting."""
         with self._read() as connection:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from services.common.matches import DealScore, SeatFaults
-from services.ledger.schema import attempts, deals, faults, results, totals
+from services.ledger.schema import attempts, deals, faults, records, results, totals
 from services.ledger.values import Attempt, Result, Totals
 
 _NONE = SeatFaults()
@@ -31,6 +31,14 @@ def results_after(connection: Connection, tournament_id: int, after: int, limit:
     scores = _scores(connection, tournament_id, span)
     blunders = _faults(connection, tournament_id, span)
     return [_result(row, scores[row.number], blunders[row.number]) for row in rows]
+
+
+def record_of(connection: Connection, tournament_id: int, number: int) -> bytes | None:
+    """The record of one match as it was handed in; None if there is none."""
+    found: bytes | None = connection.execute(
+        select(records.c.record).where(records.c.tournament_id == tournament_id, records.c.number == number)
+    ).scalar()
+    return found
 
 
 def done_numbers(connection: Connection, tournament_id: int) -> Iterator[int]:

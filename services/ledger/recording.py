@@ -12,7 +12,7 @@ from sqlalchemy import Column, Connection, Table, insert, select, update
 
 from services.common.matches import MatchOutcome
 from services.ledger import tournaments
-from services.ledger.schema import attempts, deals, faults, results, totals
+from services.ledger.schema import attempts, deals, faults, records, results, totals
 from services.ledger.values import Recorded
 
 T = TypeVar("T")
@@ -38,6 +38,7 @@ def record(connection: Connection, outcomes: Sequence[MatchOutcome]) -> Recorded
     _insert(connection, faults, (row for o in sorted_.attempts for row in _fault_rows(o)))
     _insert(connection, results, (_result_row(ids[o.tournament], o) for o in sorted_.new))
     _insert(connection, deals, (row for o in sorted_.new for row in _deal_rows(ids[o.tournament], o)))
+    _insert(connection, records, (_record_row(ids[o.tournament], o) for o in sorted_.new if o.record))
     for name, tournament_id in ids.items():
         _count(connection, name, tournament_id, sorted_)
     return Recorded(tuple(sorted_.new), tuple(sorted_.void), tuple(sorted_.duplicates), len(sorted_.attempts))
@@ -113,6 +114,10 @@ def _fault_rows(outcome: MatchOutcome) -> Iterator[dict[str, object]]:
 
 def _result_row(tournament_id: int, outcome: MatchOutcome) -> dict[str, object]:
     return {"tournament_id": tournament_id, "number": outcome.number, "attempt": outcome.attempt}
+
+
+def _record_row(tournament_id: int, outcome: MatchOutcome) -> dict[str, object]:
+    return {"tournament_id": tournament_id, "number": outcome.number, "record": outcome.record}
 
 
 def _deal_rows(tournament_id: int, outcome: MatchOutcome) -> Iterator[dict[str, object]]:

@@ -3,6 +3,7 @@
     bots
     tournaments ──< attempts ──< faults        what was played, whatever came of it
         │   └─ totals   └─ results ──< deals   what counts: one row per scheduled match, written once
+        │                   └── records          the whole match, compressed
 
 Everything a standing shows follows from `results`, `deals` and `faults`. `totals` repeats their sums so that progress
 costs nothing; it is written in the same transaction. Nothing here is of one database: SQLite and PostgreSQL take it
@@ -207,3 +208,13 @@ deals = Table(
     ForeignKeyConstraint(["tournament_id", "number"], ["results.tournament_id", "results.number"]),
     sqlite_with_rowid=False,
 )
+
+records = Table(
+    "records",
+    metadata,
+    Column("tournament_id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("record", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["tournament_id", "number"], ["results.tournament_id", "results.number"]),
+)
+"""Compressed `MatchRecord`s. The attempt is that of the result; results of before this table have none."""

@@ -190,3 +190,32 @@ def test_whatever_comes_in_whatever_batches_the_first_wins_and_the_totals_hold(
             (number, winner.attempt, winner.deals, winner.faults) for number, winner in sorted(winners.items())
         ]
         assert shared.totals(name) == shared.recount(name)
+
+
+# -------------------------------------------------------------------------------------------------------- match records
+
+
+def test_the_record_of_a_match_is_kept_with_its_result(ledger: Ledger) -> None:
+    ledger.record([make_outcome(1, record=b"one"), make_outcome(2)])
+    assert ledger.match_record("cup", 1) == b"one"
+    assert ledger.match_record("cup", 2) is None
+    assert ledger.match_record("cup", 3) is None
+    with pytest.raises(PlatformError) as caught:
+        ledger.match_record("nowhere", 1)
+    assert caught.value.reason is Reason.TOURNAMENT_UNKNOWN
+
+
+def test_only_the_attempt_that_counted_leaves_a_record(ledger: Ledger) -> None:
+    ledger.record([make_outcome(1, attempt="void", ending=Ending.VOID, record=b"void")])
+    assert ledger.match_record("cup", 1) is None
+    ledger.record([make_outcome(1, record=b"first")])
+    ledger.record([make_outcome(1, attempt="again", record=b"again"), make_outcome(1, record=b"same attempt")])
+    assert ledger.match_record("cup", 1) == b"first"
+
+
+def test_records_of_tournaments_are_apart(ledger: Ledger) -> None:
+    ledger.create_tournament("league", "", b"s")
+    ledger.record([make_outcome(1, record=b"cup")])
+    ledger.record([make_outcome(1, tournament="league", attempt="other", record=b"league")])
+    assert ledger.match_record("cup", 1) == b"cup"
+    assert ledger.match_record("league", 1) == b"league"
