@@ -1,0 +1,50 @@
+"""`make demo KEEP=1`: bots in processes of their own, 300 deals, a table, a page, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from services.common.reaper import descendants_of
+
+from .serving import BAOHUANG, eventually, is_alive, verify_ledger
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_demo(tmp_path: Path) -> None:
+    output = tmp_path / "demo.out"
+    with output.open("wb") as out:
+        demo = subprocess.Popen(
+            [BAOHUANG, "demo", "--data", str(tmp_path / "demo")],
+            env={**os.environ, "KEEP": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        eventually(lambda: "Staying up" in output.read_text() or demo.poll() is not None, 180)
+        others = descendants_of(demo.pid)
+        page = re.search(r"Page: (http://\S+)", output.read_text())
+        assert page, output.read_text()
+        with urllib.request.urlopen(page[1], timeout=10) as response:
+            assert "greedy-1" in response.read().decode()
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait(60) == 0
+    finally:
+        demo.kill()
+        demo.wait()
+    said = output.read_text()
+    assert "Traceback" not in said
+    assert re.search(r"greedy-\d +\+\d+\.\d+ +± \d+\.\d+ +9\d +1\d\d +3\d +0", said)
+    assert said.splitlines()[-1] == "300 deals, 150 matches, 0 faults (0 attempts void)"
+    assert f"Ledger: {tmp_path}/demo/001/ledger.db" in said
+    verify_ledger(tmp_path / "demo" / "001", "demo", 150, 2)
+    eventually(lambda: not any(map(is_alive, others)), 10, "nothing is left behind")
