@@ -59,7 +59,13 @@ class GatewayActor:
         ledger = Ledger.open(self._ledger_path, access=Access.MEMBER, metrics=metrics.ledger)
         launch = director_launcher(self._settings, self._ledger_path, list(self._handles))
         gateway = self._gateway = Gateway(
-            self._settings, ledger, self._ticket_key, launch, metrics=metrics, clock=SystemClock()
+            self._settings,
+            ledger,
+            self._ticket_key,
+            launch,
+            metrics=metrics,
+            clock=SystemClock(),
+            dismiss=self._dismiss,
         )
         await asyncio.gather(*(self._meet(name) for name in self._handles))
         addresses = await gateway.start()
@@ -101,6 +107,10 @@ class GatewayActor:
                 await handle.stop.remote()
         except (RayActorError, TimeoutError) as error:
             _log.warning("match service %s did not stop in order: %r", name, error)
+
+    def _dismiss(self, bot_id: str) -> None:
+        for handle in self._handles.values():
+            handle.dismiss.remote(bot_id)
 
     async def _meet(self, name: str) -> None:
         """Ask where a match service is, and pass it on."""

@@ -47,9 +47,12 @@ class GatewayMetrics:
 
 
 class Gateway:
-    """One for a platform. `launch` starts the director of a tournament by its name."""
+    """One for a platform.
 
-    def __init__(
+    `launch` starts the director of a tournament by its name; `dismiss` has a bot sent away from all match services.
+    """
+
+    def __init__(  # noqa: PLR0913 - its whole surroundings, given once
         self,
         settings: Settings,
         ledger: Ledger,
@@ -58,12 +61,13 @@ class Gateway:
         *,
         metrics: GatewayMetrics,
         clock: Clock,
+        dismiss: Callable[[str], None] = lambda bot_id: None,
     ) -> None:
         self._settings = settings
         self._match_services: list[Target] = []
         self._own: list[Target] = []
         terms = LobbyTerms(reserved_names=frozenset(HOUSE_BOTS))
-        self.lobby = Lobby(ledger, ticket_key, clock=clock, terms=terms, metrics=metrics.lobby)
+        self.lobby = Lobby(ledger, ticket_key, clock=clock, terms=terms, metrics=metrics.lobby, token_ended=dismiss)
         self.desk = Desk(ledger, launch, new_seed=lambda: secrets.token_hex(SEED_BYTES))
         lobby, tournaments = LobbyServicer(self.lobby), TournamentServicer(self.desk)
         self._grpc = GrpcServer(
@@ -74,6 +78,7 @@ class Gateway:
                 ),
             },
             keepalive=settings.heartbeat.total_seconds(),
+            refused=metrics.lobby.refused,
         )
         view = PlatformView(self.desk, ledger, self._is_attending, lambda: self.targets)
         self._app = make_app(view, make_registry(Role.GATEWAY, metrics.lobby, metrics.ledger), clock)

@@ -11,7 +11,7 @@ from grpc_health.v1.health import aio as health
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha import reflection
 
-from services.common.errors import ErrorInterceptor, SetupError
+from services.common.errors import ErrorInterceptor, Reason, SetupError
 from services.common.targets import format_address
 
 MESSAGE_LIMIT = 1 << 20
@@ -22,12 +22,20 @@ GOODBYE = 0.5
 
 
 class GrpcServer:
-    """Serves some services by their full names, with health for each, and reflection over all."""
+    """Serves some services by their full names, with health for each, and reflection over all.
 
-    def __init__(self, services: Mapping[str, Callable[[grpc.aio.Server], None]], keepalive: float) -> None:
+    `refused` counts what is refused.
+    """
+
+    def __init__(
+        self,
+        services: Mapping[str, Callable[[grpc.aio.Server], None]],
+        keepalive: float,
+        refused: Callable[[Reason], None],
+    ) -> None:
         milliseconds = int(keepalive * 1000)
         self._server = grpc.aio.server(
-            interceptors=[ErrorInterceptor()],
+            interceptors=[ErrorInterceptor(refused=refused)],
             options=[
                 ("grpc.so_reuseport", 0),  # otherwise a second server would share the port in silence
                 ("grpc.max_receive_message_length", MESSAGE_LIMIT),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.common.errors import PlatformError
+from services.common.metrics import LobbyMetrics
 from services.common.tickets import Ticket, issue_ticket
 from services.ledger.values import Bot
 from services.lobby.sharing import share_tables
@@ -60,10 +61,18 @@ class Assignment:
 class Attendance:
     """One bot that is in. It hears of every change at once, and at every sign of life what holds already."""
 
-    def __init__(self, bot: Bot, tables: int, terms: LobbyTerms, key: bytes, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        tables: int,
+        terms: LobbyTerms,
+        key: bytes,
+        now: Callable[[], datetime],
+        metrics: LobbyMetrics,
+    ) -> None:
         self.bot = bot
         self.tables = tables
-        self.tickets_issued = 0
+        self._metrics = metrics
         self._terms = terms
         self._key = key
         self._now = now
@@ -110,5 +119,5 @@ class Attendance:
             return old
         expires_at = now + self._terms.ticket_life
         ticket = Ticket(self.bot.bot_id, self.bot.name, service.name, tables, expires_at)
-        self.tickets_issued += 1
+        self._metrics.tickets_issued += 1
         return MatchServiceTicket(service, issue_ticket(self._key, ticket), expires_at, tables)

@@ -156,7 +156,7 @@ class Lobby:
             raise _token_unknown()
         if self._draining:
             raise self._draining
-        attendance = Attendance(bot, tables, self._terms, self._ticket_key, self._clock.now)
+        attendance = Attendance(bot, tables, self._terms, self._ticket_key, self._clock.now, self._metrics)
         if older := self._attending.get(bot.bot_id):
             older.end(_superseded(bot))
         self._attending[bot.bot_id] = attendance
@@ -166,7 +166,6 @@ class Lobby:
         try:
             yield attendance
         finally:
-            self._metrics.tickets_issued += attendance.tickets_issued
             if self._attending.get(bot.bot_id) is attendance:
                 del self._attending[bot.bot_id]
                 self._metrics.bots_attending = len(self._attending)

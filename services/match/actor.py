@@ -68,6 +68,10 @@ class MatchServiceActor:
         """Never returns: the call fails when the actor dies, and so tells whoever waits for it."""
         await asyncio.Event().wait()
 
+    async def dismiss(self, bot_id: str) -> None:
+        """As `MatchService.dismiss`."""
+        await self._service.dismiss(bot_id)
+
     async def drain(self, grace: float) -> None:
         """No new matches; what runs has `grace` seconds."""
         await self._service.drain(grace)

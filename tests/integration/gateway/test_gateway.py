@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,22 +64,27 @@ class Running:
     gateway: Gateway
     addresses: Addresses
     channel: grpc.aio.Channel
+    dismissed: list[str]
 
 
-def make_gateway(data: Path, port: int = 0) -> tuple[Gateway, Ledger]:
+def make_gateway(
+    data: Path, port: int = 0, dismiss: Callable[[str], None] = lambda bot_id: None
+) -> tuple[Gateway, Ledger]:
     metrics = GatewayMetrics(LobbyMetrics(), LedgerMetrics())
     ledger = Ledger.open(data / "ledger.db", metrics=metrics.ledger)
     settings = Settings(data_dir=data, port=port, http_port=0)
     launch = lambda name: WaitingDirector()  # noqa: E731
-    return Gateway(settings, ledger, b"k" * 32, launch, metrics=metrics, clock=SystemClock()), ledger
+    gateway = Gateway(settings, ledger, b"k" * 32, launch, metrics=metrics, clock=SystemClock(), dismiss=dismiss)
+    return gateway, ledger
 
 
 @pytest.fixture
 async def running(tmp_path: Path) -> AsyncIterator[Running]:
-    gateway, ledger = make_gateway(tmp_path)
+    dismissed: list[str] = []
+    gateway, ledger = make_gateway(tmp_path, dismiss=dismissed.append)
     addresses = await gateway.start()
     async with grpc.aio.insecure_channel(addresses.grpc) as channel:
-        yield Running(gateway, addresses, channel)
+        yield Running(gateway, addresses, channel, dismissed)
     await gateway.suspend(0)
     await gateway.stop()
     ledger.close()
@@ -109,6 +114,24 @@ async def test_health_tells_each_service_and_the_end(running: Running) -> None:
     await running.gateway.suspend(0)
     answer = await stub.Check(health_pb2.HealthCheckRequest(service=""))
     assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+async def test_a_revoked_token_sends_the_bot_away_from_the_match_services(running: Running) -> None:
+    stub = lobby_service_pb2_grpc.LobbyServiceStub(running.channel)
+    bot = await stub.RegisterBot(lobby_service_pb2.RegisterBotRequest(name="ann"))
+    await stub.RevokeToken(lobby_service_pb2.RevokeTokenRequest(), metadata=(("authorization", f"Bearer {bot.token}"),))
+    assert running.dismissed == [bot.bot_id]
+    assert 'baohuang_calls_refused_total{reason="token_unknown"} 0.0' in await read(
+        f"http://{running.addresses.http}/metrics"
+    )
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await stub.RotateToken(
+            lobby_service_pb2.RotateTokenRequest(), metadata=(("authorization", f"Bearer {bot.token}"),)
+        )
+    assert reason_of(refused.value) == "REASON_TOKEN_UNKNOWN"
+    assert 'baohuang_calls_refused_total{reason="token_unknown"} 1.0' in await read(
+        f"http://{running.addresses.http}/metrics"
+    )
 
 
 async def test_reflection_lists_the_services(running: Running) -> None:
