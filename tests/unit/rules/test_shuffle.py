@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bots_sdk.rules.cards import format_cards
+from bots_sdk.rules.notation import format_hand
 from bots_sdk.rules.profiles import PROFILES, make_options
 from bots_sdk.rules.shuffle import commitment, deal_out, deal_seed, deck_order, pack
 
@@ -55,8 +56,10 @@ def test_the_documented_vectors_hold() -> None:
     )
     assert values[1:] == [
         *(deal_seed(SECRET, number).hex() for number in (0, 1, 10)),
+        hashlib.sha256(deal_seed(SECRET, 0) + bytes(8)).hexdigest(),
         format_cards(qingdao[:10]),
         hashlib.sha256(qingdao).hexdigest(),
+        *(format_hand(deal_out(PROFILES["qingdao"], qingdao, 0)[seat]) for seat in (0, 4)),
         format_cards(classic[:10]),
         hashlib.sha256(classic).hexdigest(),
         hashlib.sha256(marked).hexdigest(),

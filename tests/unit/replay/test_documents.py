@@ -1,0 +1,42 @@
+"""What docs/records.md tells whoever writes a check in another language."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from pathlib import Path
+
+from baohuang.cards.v1 import answer_pb2
+from baohuang.match.v1 import match_service_pb2
+from baohuang.record.v1 import record_pb2 as pb
+from bots_sdk.rules.cards import parse_cards
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "records.md").read_text(encoding="utf-8")
+
+
+def test_the_encoded_decisions_and_their_checks() -> None:
+    play = answer_pb2.Answer(word=answer_pb2.WORD_PLAY, cards=parse_cards("9c 9c SJ"))
+    phase = match_service_pb2.PHASE_PLAY
+    decisions = [
+        pb.Decision(seat=2, phase=phase, answer=play, cause=pb.CAUSE_ANSWERED, elapsed_us=1_300),
+        pb.Decision(
+            seat=3,
+            phase=phase,
+            answer=answer_pb2.Answer(word=answer_pb2.WORD_PASS),
+            cause=pb.CAUSE_TIMED_OUT,
+            charged_us=2_000_000,
+            elapsed_us=2_200_000,
+        ),
+    ]
+    crc, expected = 0, []
+    for decision in decisions:
+        encoded = decision.SerializeToString()
+        crc = zlib.crc32(encoded, crc)
+        expected.append((encoded.hex(), f"{crc:08x}", f"{crc & 0xFFFF:04x}"))
+    assert re.findall(r"\| `([0-9a-f]+)` \| `([0-9a-f]{8})` \| `([0-9a-f]{4})` \|$", DOCUMENT, re.MULTILINE) == expected
+
+
+def test_every_cause_is_spoken_of() -> None:
+    for cause in ("CAUSE_TIMED_OUT", "CAUSE_ILLEGAL", "CAUSE_FAILED"):
+        assert cause in pb.Cause.keys()  # noqa: SIM118 - an enum of protobuf is no dict
+        assert cause in DOCUMENT
