@@ -11,7 +11,7 @@ from bots_sdk.convert import answer_from_proto, options_from_proto
 from bots_sdk.errors import Malformed
 from bots_sdk.replay.builder import Cause
 from bots_sdk.replay.errors import RecordError
-from bots_sdk.replay.versions import verify_versions
+from bots_sdk.replay.versions import printable, verify_versions
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.deal import Deal
@@ -62,7 +62,7 @@ class Replay:
     def __init__(self, record: pb.MatchRecord) -> None:
         verify_versions(record)
         self.record = record
-        self.names = tuple(player.name for player in record.players)
+        self.names = tuple(printable(player.name) for player in record.players)
         if len(self.names) != SEATS:
             raise RecordError("players", f"a match has {SEATS} players, not {len(self.names)}")
         if not record.length:

@@ -8,6 +8,7 @@ from baohuang.record.v1 import record_pb2 as pb
 from bots_sdk.replay.builder import Cause
 from bots_sdk.replay.errors import RecordError
 from bots_sdk.replay.playing import Played, Replay, ReplayedDeal
+from bots_sdk.replay.versions import printable
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.beans import Beans
 from bots_sdk.rules.cards import SEATS
@@ -74,8 +75,8 @@ def format_replay(record: pb.MatchRecord, deal: int | None = None) -> Iterator[s
 
 def _head(replay: Replay) -> Iterator[str]:
     record = replay.record
-    where = f" of {record.tournament}, number {record.number}" if record.tournament else ""
-    yield f"Match {record.match_id}{where}: {_counted(record.length, 'deal')}, rules {format_rules(replay.options)}"
+    where = f" of {printable(record.tournament)}, number {record.number}" if record.tournament else ""
+    yield f"Match {printable(record.match_id)}{where}: {_counted(record.length, 'deal')}, rules {format_rules(replay.options)}"
 
 
 def _start(dealt: ReplayedDeal, names: Sequence[str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from bots_sdk.replay.errors import RecordError
 from bots_sdk.replay.forms import digest_of
 from bots_sdk.replay.playing import Played, Replay, ReplayedDeal
 from bots_sdk.replay.results import result_to_proto, write_totals
+from bots_sdk.replay.versions import printable
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.shuffle import commitment
 
@@ -47,6 +48,16 @@ class Verified:
     commitment: bytes
 
 
+@dataclass(slots=True)
+class _Faults:
+    """What the answers tell of one seat."""
+
+    timeouts: int = 0
+    illegal_answers: int = 0
+    failures: int = 0
+    taken_over: bool = False
+
+
 def verify_record(record: pb.MatchRecord, told: bytes | None = None) -> Verified:
     """Play the record again and compare everything in it with what the rules say.
 
@@ -61,7 +72,7 @@ def verify_record(record: pb.MatchRecord, told: bytes | None = None) -> Verified
     """
     replay = Replay(record)
     _verify_commitment(record, told)
-    faults = tuple(pb.Faults() for _ in range(SEATS))
+    faults = tuple(_Faults() for _ in range(SEATS))
     decisions = 0
     for dealt in replay.deals():
         _verify_start(dealt, replay.match.shuffles - 1)
@@ -71,7 +82,7 @@ def verify_record(record: pb.MatchRecord, told: bytes | None = None) -> Verified
     if record.digest != digest_of(record):
         raise RecordError("digest", "something that the rules do not tell was changed: a time, a name, or the like")
     return Verified(
-        match_id=record.match_id,
+        match_id=printable(record.match_id),
         names=replay.names,
         deals=len(replay.match.results),
         shuffles=replay.match.shuffles,
@@ -100,7 +111,7 @@ def _verify_start(dealt: ReplayedDeal, shuffle: int) -> None:
     _compare(dealt.step, recorded, expected, ("shuffle", "number", "dealer", "tribute"))
 
 
-def _verify_answers(dealt: ReplayedDeal, faults: Sequence[pb.Faults]) -> int:
+def _verify_answers(dealt: ReplayedDeal, faults: Sequence[_Faults]) -> int:
     crc = index = 0
     checks = dealt.recorded.checks
     for index, played in enumerate(dealt.answers(), 1):
@@ -126,7 +137,7 @@ def _verify_cause(played: Played) -> None:
         raise RecordError(played.step, f"after {cause} the default must be played, and this is another answer")
 
 
-def _count(played: Played, faults: pb.Faults) -> None:
+def _count(played: Played, faults: _Faults) -> None:
     faults.illegal_answers += played.decision.refused
     faults.timeouts += played.cause is Cause.TIMED_OUT
     faults.failures += played.cause is Cause.FAILED
@@ -141,7 +152,7 @@ def _verify_result(dealt: ReplayedDeal) -> None:
     _compare(f"{dealt.step}.result", dealt.recorded.result, expected, names)
 
 
-def _verify_outcome(replay: Replay, counted: Sequence[pb.Faults]) -> None:
+def _verify_outcome(replay: Replay, counted: Sequence[_Faults]) -> None:
     outcome = replay.record.outcome
     expected = pb.Outcome()
     write_totals(replay.options, replay.match.results, expected)
@@ -149,7 +160,10 @@ def _verify_outcome(replay: Replay, counted: Sequence[pb.Faults]) -> None:
     if len(outcome.faults) != SEATS:
         raise RecordError("outcome.faults", f"there are {SEATS} seats, not {len(outcome.faults)}")
     for seat, (told, found) in enumerate(zip(outcome.faults, counted, strict=True)):
-        _compare(f"outcome.faults[{seat}]", told, found, ("timeouts", "illegal_answers", "failures"))
+        for name in ("timeouts", "illegal_answers", "failures"):
+            if getattr(told, name) != getattr(found, name):
+                what = f"the answers tell of {getattr(found, name)}, and it is {getattr(told, name)}"
+                raise RecordError(f"outcome.faults[{seat}].{name}", what)
         if found.taken_over and not told.taken_over:
             raise RecordError(f"outcome.faults[{seat}].taken_over", "a house bot did play on in the seat")
     _verify_ending(outcome)

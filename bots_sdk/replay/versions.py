@@ -10,6 +10,11 @@ FORMAT = 1
 """The form of the records that this version makes and reads."""
 
 
+def printable(text: str) -> str:
+    """The text without what would move a terminal's cursor: a record may come from anybody."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
 def verify_versions(record: pb.MatchRecord) -> None:
     """Let through what this version can judge.
 
@@ -19,13 +24,13 @@ def verify_versions(record: pb.MatchRecord) -> None:
     """
     if not record.format:
         raise RecordUnreadable("this is no match record: it has no format version")
-    maker = f" by {record.platform}" if record.platform else ""
+    maker = f" by {printable(record.platform)}" if record.platform else ""
     if record.format != FORMAT:
         raise RecordNotSupported(
             f"this record was made{maker} in format {record.format}; this version reads format {FORMAT}"
         )
     if record.rules_version != RULES_VERSION:
         raise RecordNotSupported(
-            f"this record was made{maker} with rules version {record.rules_version or 'unknown'}; "
+            f"this record was made{maker} with rules version {printable(record.rules_version) or 'unknown'}; "
             f"this version reads {RULES_VERSION}"
         )

@@ -11,6 +11,12 @@ FIRST_STRENGTH = {"3": 0, "6": 3}
 """Strength of the lowest rank, by the value of `low`."""
 
 
+MOST_ROOM = 1_000_000
+MOST_STAKE = 50
+MOST_SOLO_SCORE = 10_000
+"""With these a settlement in beans, with the product of five stakes in it, stays below 2**63 in messages and tables."""
+
+
 class GuardBy(StrEnum):
     """Which card makes its holder guard."""
 
@@ -167,6 +173,12 @@ def _contradictions(o: Options) -> tuple[tuple[bool, str], ...]:
             f"not {list(o.solo_scores)}",
         ),
         (o.room < 1, f"room: the room's factor is a positive number, not {o.room}"),
+        (o.room > MOST_ROOM, f"room: at most {MOST_ROOM}, not {o.room}"),
+        (any(stake > MOST_STAKE for stake in o.stakes), f"stakes: at most {MOST_STAKE}, not {list(o.stakes)}"),
+        (
+            any(score > MOST_SOLO_SCORE for score in o.solo_scores),
+            f"solo_scores: at most {MOST_SOLO_SCORE}, not {list(o.solo_scores)}",
+        ),
     )
 
 

@@ -205,6 +205,16 @@ def test_one_deal_is_shown() -> None:
         list(format_replay(record_of("everything", 0), 2))
 
 
+def test_a_record_from_anybody_moves_no_cursor() -> None:
+    record = record_of("qingdao")
+    record.players[1].name = "a\x1b[2Jb"
+    record.match_id = record.tournament = "c\nd"
+    text = "".join(format_replay(record, 0))
+    assert "\x1b" not in text
+    assert "a?[2Jb" in text
+    assert "Match c?d of c?d" in text
+
+
 # ------------------------------------------------------------------------------------------------------------ refusals
 
 
@@ -274,3 +284,37 @@ def test_a_record_without_a_secret_cannot_be_checked() -> None:
     with pytest.raises(RecordError, match="nothing can be checked") as caught:
         verify_record(changed(lambda record: record.ClearField("secret")))
     assert caught.value.step == "secret"
+
+
+def test_the_largest_settlement_there_can_be_has_a_record() -> None:
+    options = make_options("bean-qingdao", {"room": 1_000_000, "stakes": [50], "beans": True})
+    head = RecordHead("m", HEAD.players, options, 2, SECRET, NONCE)
+    match = Match(options, 2, lambda number: deck_order(options, SECRET, number))
+    builder = RecordBuilder(head)
+    match.start()
+    while not match.over:
+        if match.deal.is_over:
+            match.next_deal()
+        seat, phase = match.deal.asked[0], match.deal.phase
+        answer = match.deal.legal(seat)[-1]  # reveals, kicks: whatever doubles
+        match.answer(seat, answer)
+        builder.answered(seat, phase, answer)
+        if match.deal.is_over:
+            builder.end_deal(match.deal)
+    record = record_from_bytes(builder.finish(RecordEnd()))
+    verify_record(record)
+    worst = 1_000_000 * 12 * 2**4 * 12 * 50**5
+    assert 0 < max(map(abs, record.outcome.beans)) < worst < 2**63
+
+
+def test_counts_that_no_field_can_hold_are_no_traceback() -> None:
+    record = record_of("qingdao", faults=False)
+    for decision in record.deals[0].decisions:
+        decision.refused = 2**32 - 1
+    crc, checks = 0, b""
+    for decision in record.deals[0].decisions:
+        crc = zlib.crc32(decision.SerializeToString(), crc)
+        checks += (crc & 0xFFFF).to_bytes(2, "big")
+    record.deals[0].checks = checks
+    with pytest.raises(RecordError, match=r"^outcome\.faults\[0\]\.illegal_answers"):
+        verify_record(record)

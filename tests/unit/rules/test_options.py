@@ -47,6 +47,9 @@ def test_an_option_can_be_changed_on_its_own() -> None:
         ("qingdao", {"solo_scores": [40, 30, 24]}, "divisible by 4"),
         ("qingdao", {"solo_scores": [40, 32]}, "three whole numbers"),
         ("bean", {"room": 0}, "positive"),
+        ("bean", {"room": 1_000_001}, "at most 1000000"),
+        ("bean", {"stakes": [1, 51]}, "at most 50"),
+        ("qingdao", {"solo_scores": [40, 32, 10_004]}, "at most 10000"),
         ("bean", {"sticker_from": 3}, "pass 1 or 2"),
     ],
 )
