@@ -76,7 +76,8 @@ def format_replay(record: pb.MatchRecord, deal: int | None = None) -> Iterator[s
 def _head(replay: Replay) -> Iterator[str]:
     record = replay.record
     where = f" of {printable(record.tournament)}, number {record.number}" if record.tournament else ""
-    yield f"Match {printable(record.match_id)}{where}: {_counted(record.length, 'deal')}, rules {format_rules(replay.options)}"
+    rules = format_rules(replay.options)
+    yield f"Match {printable(record.match_id)}{where}: {_counted(record.length, 'deal')}, rules {rules}"
 
 
 def _start(dealt: ReplayedDeal, names: Sequence[str]) -> Iterator[str]:
