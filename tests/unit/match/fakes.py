@@ -144,10 +144,11 @@ class Play:
         list_legal: bool = False,
         secret: bytes = bytes(32),
         profile: str = "qingdao",
+        options: Options | None = None,
         withhold: bool = True,
     ) -> None:
         self.host = FakeHost()
-        options = make_options(profile, {})
+        options = options or make_options(profile, {})
         entrants = [
             Entrant(f"bot-{seat}", f"Bot {seat}") if seat in remote else Entrant("house:random", "house:random")
             for seat in range(5)
