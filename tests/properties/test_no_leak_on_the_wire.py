@@ -1,4 +1,4 @@
-"""What a seat is sent stays byte for byte the same when hidden cards are exchanged: requests and resumption included."""
+"""What a seat is sent stays byte for byte the same when hidden cards are exchanged: requests, resumption and all."""
 
 from __future__ import annotations
 
