@@ -16,45 +16,12 @@ from google.protobuf.message import Message
 from baohuang.cards.v1 import event_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_to_proto
+from bots_sdk.convert.varints import DELIMITED, delimited, field_number, number_tag, varint
 from bots_sdk.rules.events import Event
-
-_DELIMITED = 2
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-_READY = 1 << 14
-_VARINTS = tuple(map(_varint, range(_READY)))
-
-
-def varint(value: int) -> bytes:
-    """A number as protobuf writes it; not negative."""
-    return _VARINTS[value] if value < _READY else _varint(value)
-
-
-def _field(kind: type[Message], name: str) -> int:
-    return kind.DESCRIPTOR.fields_by_name[name].number
-
-
-def _tag(kind: type[Message], name: str) -> bytes:
-    """The tag of a number field."""
-    return varint(_field(kind, name) << 3)
-
-
-def _delimited(field: int, body: bytes) -> bytes:
-    return varint(field << 3 | _DELIMITED) + varint(len(body)) + body
-
 
 # ---- frames: the two tags and lengths before the body of a record
 
-_RECORDS = _field(pb.PlayResponse, "records")
+_RECORDS = field_number(pb.PlayResponse, "records")
 _RECORD_OF = {
     field.message_type.full_name: field.number
     for field in pb.ServerRecord.DESCRIPTOR.fields
@@ -65,8 +32,8 @@ _SHORT = 120
 
 
 def _frame(field: int, size: int) -> bytes:
-    inner = varint(field << 3 | _DELIMITED) + varint(size)
-    return varint(_RECORDS << 3 | _DELIMITED) + varint(len(inner) + size) + inner
+    inner = varint(field << 3 | DELIMITED) + varint(size)
+    return varint(_RECORDS << 3 | DELIMITED) + varint(len(inner) + size) + inner
 
 
 def _frames(kind: type[Message]) -> tuple[bytes, ...]:
@@ -87,8 +54,8 @@ def encode_record(message: Message) -> bytes:
 
 # ---- events
 
-_EVENT_TABLE = _tag(event_pb2.Event, "table")
-_EVENT_NUMBER = _tag(event_pb2.Event, "number")
+_EVENT_TABLE = number_tag(event_pb2.Event, "table")
+_EVENT_NUMBER = number_tag(event_pb2.Event, "number")
 
 
 def encode_event(event: Event, table: int, number: int) -> bytes:
@@ -110,23 +77,23 @@ def frame_event(body: bytes) -> bytes:
     return _frame(_RECORD_OF[event_pb2.Event.DESCRIPTOR.full_name], size) + body
 
 
-_EVENTS_OF_RESUMED = _field(pb.Resumed, "events")
+_EVENTS_OF_RESUMED = field_number(pb.Resumed, "events")
 
 
 def encode_resumed(resumed: pb.Resumed, events: list[bytes]) -> bytes:
     """A `resumed` record with events that are encoded already."""
-    body = resumed.SerializeToString() + b"".join(_delimited(_EVENTS_OF_RESUMED, event) for event in events)
+    body = resumed.SerializeToString() + b"".join(delimited(_EVENTS_OF_RESUMED, event) for event in events)
     return _frame(_RECORD_OF[pb.Resumed.DESCRIPTOR.full_name], len(body)) + body
 
 
 # ---- one of each for every decision
 
-_REQUEST_TABLE = _tag(pb.Request, "table")
-_REQUEST_REQUEST = _tag(pb.Request, "request")
-_REQUEST_PHASE = _tag(pb.Request, "phase")
-_REQUEST_LIMIT = _tag(pb.Request, "limit_ms")
-_REQUEST_BANK = _tag(pb.Request, "bank_ms")
-_REQUEST_EVENT = _tag(pb.Request, "event")
+_REQUEST_TABLE = number_tag(pb.Request, "table")
+_REQUEST_REQUEST = number_tag(pb.Request, "request")
+_REQUEST_PHASE = number_tag(pb.Request, "phase")
+_REQUEST_LIMIT = number_tag(pb.Request, "limit_ms")
+_REQUEST_BANK = number_tag(pb.Request, "bank_ms")
+_REQUEST_EVENT = number_tag(pb.Request, "event")
 
 
 def encode_request(table: int, request: int, phase: int, limit_ms: int, bank_ms: int, event: int) -> bytes:
@@ -148,12 +115,12 @@ def encode_request(table: int, request: int, phase: int, limit_ms: int, bank_ms:
     return _REQUEST_FRAMES[len(body)] + body
 
 
-_CHARGED_TABLE = _tag(pb.Charged, "table")
-_CHARGED_REQUEST = _tag(pb.Charged, "request")
-_CHARGED_CHARGED = _tag(pb.Charged, "charged_us")
-_CHARGED_BANK = _tag(pb.Charged, "bank_ms")
-_CHARGED_TIMED_OUT = _tag(pb.Charged, "timed_out") + b"\x01"
-_CHARGED_ELAPSED = _tag(pb.Charged, "elapsed_us")
+_CHARGED_TABLE = number_tag(pb.Charged, "table")
+_CHARGED_REQUEST = number_tag(pb.Charged, "request")
+_CHARGED_CHARGED = number_tag(pb.Charged, "charged_us")
+_CHARGED_BANK = number_tag(pb.Charged, "bank_ms")
+_CHARGED_TIMED_OUT = number_tag(pb.Charged, "timed_out") + b"\x01"
+_CHARGED_ELAPSED = number_tag(pb.Charged, "elapsed_us")
 _MOST_US = (1 << 32) - 1
 
 

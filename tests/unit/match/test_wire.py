@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_from_proto, event_to_proto
+from bots_sdk.convert.varints import varint
 from bots_sdk.rules.events import Event, Passed, Played, TrickEnded, WindClaimed, Yielded
-from services.match.wire import encode_charged, encode_event, encode_record, encode_request, frame_event, varint
+from services.match.wire import encode_charged, encode_event, encode_record, encode_request, frame_event
 
 number = st.integers(1, 2**32 - 1)
 milliseconds = st.integers(0, 2**32 - 1)
