@@ -94,26 +94,25 @@ class DirectorActor:
         assert self._over is not None
         return self._over
 
-    async def pause(self, reason: str) -> None:
+    async def pause(self, reason: str) -> bool:
         """As `Director.pause`."""
-        await self._tell(lambda director: director.pause(reason))
+        return await self._tell(lambda director: director.pause(reason))
 
-    async def resume(self) -> None:
+    async def resume(self) -> bool:
         """As `Director.resume`."""
-        await self._tell(Director.resume)
+        return await self._tell(Director.resume)
 
-    async def cancel(self) -> None:
+    async def cancel(self) -> bool:
         """As `Director.cancel`."""
-        await self._tell(Director.cancel)
+        return await self._tell(Director.cancel)
 
-    async def suspend(self, grace: float) -> None:
+    async def suspend(self, grace: float) -> bool:
         """As `Director.suspend`."""
-        await self._tell(lambda director: director.suspend(grace))
+        return await self._tell(lambda director: director.suspend(grace))
 
-    async def _tell(self, verb: Callable[[Director], None]) -> None:
+    async def _tell(self, verb: Callable[[Director], bool]) -> bool:
         director, _ = await asyncio.shield(self._starting)
-        if director is not None:
-            verb(director)
+        return director is not None and verb(director)
 
 
 def limits_of(spec: TournamentSpec) -> Limits:
@@ -174,21 +173,21 @@ class RayDirector:
         """As `DirectorPort.status`."""
         return await self._call(self._handle.status.remote(known, wait))
 
-    async def pause(self, reason: str) -> None:
+    async def pause(self, reason: str) -> bool:
         """As `DirectorPort.pause`."""
-        await self._call(self._handle.pause.remote(reason))
+        return bool(await self._call(self._handle.pause.remote(reason)))
 
-    async def resume(self) -> None:
+    async def resume(self) -> bool:
         """As `DirectorPort.resume`."""
-        await self._call(self._handle.resume.remote())
+        return bool(await self._call(self._handle.resume.remote()))
 
-    async def cancel(self) -> None:
+    async def cancel(self) -> bool:
         """As `DirectorPort.cancel`."""
-        await self._call(self._handle.cancel.remote())
+        return bool(await self._call(self._handle.cancel.remote()))
 
-    async def suspend(self, grace: float) -> None:
+    async def suspend(self, grace: float) -> bool:
         """As `DirectorPort.suspend`."""
-        await self._call(self._handle.suspend.remote(grace))
+        return bool(await self._call(self._handle.suspend.remote(grace)))
 
     def close(self) -> None:
         """End the actor's process."""

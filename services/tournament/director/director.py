@@ -70,28 +70,31 @@ class Director:
         self._ended = asyncio.Event()
         self._drain_timer: asyncio.TimerHandle | None = None
 
-    # ---- verbs
+    # ---- verbs: whether it is still to be reached by one, since what is at its end does not listen any more
 
-    def pause(self, reason: str = "") -> None:
+    def pause(self, reason: str = "") -> bool:
         """Hand out nothing more; finish what runs, then stop. `resume` before that takes it back."""
-        self._stop(TournamentState.PAUSED, reason, self._limits.drain)
+        return self._stop(TournamentState.PAUSED, reason, self._limits.drain)
 
-    def cancel(self) -> None:
+    def cancel(self) -> bool:
         """Stop for good, at once."""
-        self._stop(TournamentState.CANCELLED, "", 0.0)
+        return self._stop(TournamentState.CANCELLED, "", 0.0)
 
-    def suspend(self, grace: float) -> None:
+    def suspend(self, grace: float) -> bool:
         """The platform stops: as a pause of at most `grace` seconds, but the ledger still says that it goes on."""
         self._suspending = True
-        self._stop(TournamentState.PAUSED, STOPPING, grace)
+        return self._stop(TournamentState.PAUSED, STOPPING, grace)
 
-    def resume(self) -> None:
+    def resume(self) -> bool:
         """Go on after a pause that has not come to its end."""
-        if self._aim is TournamentState.PAUSED and not self._ended.is_set() and not self._suspending:
+        if self._ended.is_set() or self._aim is TournamentState.CANCELLED or self._suspending:
+            return False
+        if self._aim is TournamentState.PAUSED:
             self._aim, self._reason = TournamentState.FINISHED, ""
             self._strikes.forgive()
             self._arm_drain(None)
             self._go_on()
+        return True
 
     async def status(self, known: int = 0, wait: float = 0.0) -> DirectorStatus:
         """Where it stands; waits up to `wait` seconds while that is version `known`."""
@@ -107,6 +110,7 @@ class Director:
             _log.exception("director of %s failed", self._tournament)
             self._aim = TournamentState.PAUSED
             self._reason = f"The director failed ({type(error).__name__}), its log tells more; resume to go on."
+        self._ended.set()
         self._arm_drain(None)
         await asyncio.gather(*(self._say_goodbye(lane) for lane in self._lanes))
         if not self._suspending:
@@ -249,13 +253,14 @@ class Director:
         elif self._aim is TournamentState.PAUSED and not self._dispatch.running:
             self._ended.set()
 
-    def _stop(self, aim: TournamentState, reason: str, grace: float) -> None:
+    def _stop(self, aim: TournamentState, reason: str, grace: float) -> bool:
         if self._ended.is_set() or self._aim is TournamentState.CANCELLED:
-            return
+            return False
         self._aim, self._reason = aim, reason
         self._arm_drain(grace)
         self._settle()
         self._publish()
+        return True
 
     def _arm_drain(self, seconds: float | None) -> None:
         if self._drain_timer is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 
 from services.common.errors import PlatformError, Reason
@@ -26,6 +27,9 @@ GOES_ON = (TournamentState.OPEN, TournamentState.RUNNING)
 
 VERB_PATIENCE = 15.0
 """Seconds for which a verb is offered to a director that is being restarted."""
+
+VERB_PAUSE = 0.5
+"""Seconds between two offers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +130,7 @@ class Desk:
         self._verify_not_stopping()
         one = self._running.get(name)
         if one is not None:
-            await self._offer(one, one.director.resume)
-            if one.status is None or one.status.state not in FINAL:
+            if await self._offer(one, one.director.resume):
                 return await self.view(name)
             await one.wait_for_end()
         allowed = [TournamentState.PAUSED, *GOES_ON]
@@ -141,21 +144,28 @@ class Desk:
         if one is not None:
             await self._offer(one, one.director.cancel)
             await one.wait_for_end()
-        else:
-            allowed = [state for state in TournamentState if state is not TournamentState.FINISHED]
-            await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.CANCELLED)
+        # Also after a director: one that was about to pause has not listened any more.
+        allowed = [state for state in TournamentState if state is not TournamentState.FINISHED]
+        await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.CANCELLED)
         return await self.view(name)
 
-    async def _offer(self, one: RunningTournament, verb: Callable[[], object]) -> None:
-        """Say it to the director, again if it is being restarted."""
-        async with asyncio.timeout(VERB_PATIENCE):
-            while True:
-                try:
-                    await verb()  # type: ignore[misc]
-                except DirectorLost:
-                    await asyncio.sleep(0.5)
-                else:
-                    return
+    async def _offer(self, one: RunningTournament, verb: Callable[[], Awaitable[bool]]) -> bool:
+        """Say it to the director, again if it is being restarted; whether it listened, which one at its end does not.
+
+        Raises PlatformError UNREACHABLE if it does not come back.
+        """
+        until = asyncio.get_running_loop().time() + VERB_PATIENCE
+        while not one.has_ended:
+            try:
+                return await verb()
+            except DirectorLost:
+                if asyncio.get_running_loop().time() > until:
+                    sentence = f"The director of {one.name!r} does not answer; it is being restarted: ask again."
+                    raise PlatformError(Reason.UNREACHABLE, sentence, tournament=one.name) from None
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(VERB_PAUSE):
+                    await one.wait_for_end()
+        return False
 
     # ---- views
 
@@ -218,6 +228,9 @@ class Desk:
     # ---- directors
 
     def _start(self, name: str) -> None:
+        """Start the director of a tournament, unless it has one: two would take each other's matches away."""
+        if name in self._running:
+            return
         one = self._running[name] = RunningTournament(name, self._launch(name))
         task = asyncio.create_task(self._follow(one))
         self._tasks.add(task)

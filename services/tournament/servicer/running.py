@@ -37,19 +37,19 @@ class DirectorPort(Protocol):
         """As `Director.status`."""
         ...
 
-    async def pause(self, reason: str) -> None:
+    async def pause(self, reason: str) -> bool:
         """As `Director.pause`."""
         ...
 
-    async def resume(self) -> None:
+    async def resume(self) -> bool:
         """As `Director.resume`."""
         ...
 
-    async def cancel(self) -> None:
+    async def cancel(self) -> bool:
         """As `Director.cancel`."""
         ...
 
-    async def suspend(self, grace: float) -> None:
+    async def suspend(self, grace: float) -> bool:
         """As `Director.suspend`."""
         ...
 
@@ -98,6 +98,11 @@ class RunningTournament:
         """Everything about it is in the ledger now."""
         self._ended.set()
         self._tell()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its director has come to an end and everything is in the ledger."""
+        return self._ended.is_set()
 
     async def wait_for_news(self) -> None:
         """Until it has said something new, or has ended."""

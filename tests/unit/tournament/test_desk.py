@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,10 @@ deals: 2
 
 @dataclass
 class HandDirector:
-    """A director that does what the test says; `lost` calls fail first."""
+    """A director that does what the test says; `lost` calls fail first.
+
+    One that is `deaf` is at its end; to one that is `gone` nothing can be said any more.
+    """
 
     name: str
     ledger: Ledger
@@ -39,6 +43,9 @@ class HandDirector:
     lost: int = 0
     broken: PlatformError | None = None
     closed: bool = False
+    deaf: bool = False
+    gone: bool = False
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stand(self, state: TournamentState, **changes: int | str) -> None:
         self.ledger.transition(self.name, list(TournamentState), state, str(changes.get("message", "")))
@@ -54,21 +61,30 @@ class HandDirector:
             raise self.broken
         return await self.board.see(known, wait)
 
-    async def pause(self, reason: str) -> None:
+    async def pause(self, reason: str) -> bool:
         self._maybe_lost()
+        if self.gone:
+            raise DirectorLost("closed")
         self.said.append("pause")
         self.stand(TournamentState.PAUSED, message=reason)
+        return True
 
-    async def resume(self) -> None:
+    async def resume(self) -> bool:
         self.said.append("resume")
+        self.heard.set()
+        return not self.deaf
 
-    async def cancel(self) -> None:
+    async def cancel(self) -> bool:
         self.said.append("cancel")
-        self.stand(TournamentState.CANCELLED)
+        self.heard.set()
+        if not self.deaf:
+            self.stand(TournamentState.CANCELLED)
+        return not self.deaf
 
-    async def suspend(self, grace: float) -> None:
+    async def suspend(self, grace: float) -> bool:
         self.said.append("suspend")
         self.board.put(DirectorStatus(0, TournamentState.PAUSED, "stopping", 5))
+        return True
 
     def close(self) -> None:
         self.closed = True
@@ -186,6 +202,60 @@ async def test_pause_and_resume(house: House) -> None:
     await house.desk.pause("cup")  # again: nothing to do
     assert (await house.desk.resume("cup")).state is TournamentState.OPEN
     assert len(house.directors) == 2
+
+
+async def test_resumed_by_many_at_once_a_tournament_gets_one_director(house: House) -> None:
+    await house.desk.create(SPEC)
+    await house.desk.pause("cup")
+    await eventually(house, TournamentState.PAUSED)
+    await asyncio.gather(*(house.desk.resume("cup") for _ in range(5)))
+    assert len(house.directors) == 2
+
+
+async def test_resumed_while_a_platform_takes_it_up_again_it_gets_one_director(house: House, ledger: Ledger) -> None:
+    ledger.create_tournament("cup", SPEC, b"seed", state=TournamentState.RUNNING)
+    await asyncio.gather(house.desk.resume("cup"), house.desk.recover())
+    assert len(house.directors) == 1
+
+
+async def at_its_end(house: House, verb: Coroutine[Any, Any, TournamentView]) -> TournamentView:
+    """What comes of a verb said to a director that is about to pause and does not listen any more."""
+    await house.desk.create(SPEC)
+    director = house.directors[0]
+    director.deaf = True
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        view = group.create_task(verb)
+        await director.heard.wait()
+        director.stand(TournamentState.PAUSED)
+    return view.result()
+
+
+async def test_resumed_too_late_for_its_director_a_tournament_gets_another(house: House) -> None:
+    assert (await at_its_end(house, house.desk.resume("cup"))).state is TournamentState.OPEN
+    assert len(house.directors) == 2
+
+
+async def test_cancelled_too_late_for_its_director_a_tournament_is_cancelled_all_the_same(house: House) -> None:
+    assert (await at_its_end(house, house.desk.cancel("cup"))).state is TournamentState.CANCELLED
+
+
+async def test_a_director_that_ends_while_it_is_being_told_is_no_fault(house: House) -> None:
+    await house.desk.create(SPEC)
+    house.directors[0].gone = True
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        view = group.create_task(house.desk.pause("cup"))
+        await asyncio.sleep(0)
+        house.directors[0].stand(TournamentState.FINISHED)
+    assert view.result().state is TournamentState.FINISHED
+
+
+async def test_a_director_that_does_not_come_back_is_a_sentence(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.tournament.servicer.desk.VERB_PATIENCE", 0.0)
+    await house.desk.create(SPEC)
+    house.directors[0].gone = True
+    with pytest.raises(PlatformError, match="The director of 'cup' does not answer") as caught:
+        await house.desk.pause("cup")
+    assert caught.value.reason is Reason.UNREACHABLE
 
 
 async def test_verbs_wait_for_a_director_that_is_being_restarted(house: House) -> None:
