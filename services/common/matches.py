@@ -103,6 +103,7 @@ class DealScore:
     """One deal of a match as it ended; all tuples are by seat but `places`, the seats in the order of going out.
 
     `voided` counts the void shuffles before it. A deal that was void for good has points 0, no places and no emperor.
+    `beans` is None in a match that is not settled in beans; the five need not add up to 0, each being rounded.
     """
 
     number: int
@@ -112,6 +113,7 @@ class DealScore:
     guard: int | None
     solo: SoloKind | None
     voided: int = 0
+    beans: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

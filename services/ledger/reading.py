@@ -111,8 +111,9 @@ def _scores(connection: Connection, tournament_id: int, span: tuple[int, int]) -
         .where(deals.c.tournament_id == tournament_id, deals.c.number.between(*span))
         .order_by(deals.c.number, deals.c.deal)
     )
-    for number, deal, p0, p1, p2, p3, p4, places, emperor, guard, solo, voided in rows:
-        found[number].append(DealScore(deal, (p0, p1, p2, p3, p4), places, emperor, guard, solo, voided))
+    for number, deal, p0, p1, p2, p3, p4, places, emperor, guard, solo, voided, b0, b1, b2, b3, b4 in rows:
+        beans = None if b0 is None else (b0, b1, b2, b3, b4)
+        found[number].append(DealScore(deal, (p0, p1, p2, p3, p4), places, emperor, guard, solo, voided, beans))
     return found
 
 

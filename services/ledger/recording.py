@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from sqlalchemy import Column, Connection, Table, insert, select, update
 
+from bots_sdk.rules.cards import SEATS
 from services.common.matches import MatchOutcome
 from services.ledger import tournaments
 from services.ledger.schema import attempts, deals, faults, records, results, totals
@@ -133,6 +134,7 @@ def _deal_rows(tournament_id: int, outcome: MatchOutcome) -> Iterator[dict[str, 
             "voided": deal.voided,
         }
         row.update((f"points_{seat}", points) for seat, points in enumerate(deal.points))
+        row.update((f"beans_{seat}", beans) for seat, beans in enumerate(deal.beans or (None,) * SEATS))
         yield row
 
 

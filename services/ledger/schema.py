@@ -93,6 +93,19 @@ class Label(TypeDecorator[StrEnum]):
         return None if value is None else self.labels(value)
 
 
+class Emperor(TypeDecorator[int]):
+    """The emperor's seat; -1 for none, since the first form of the ledger wants a number in every deal."""
+
+    impl = SmallInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> int:
+        return -1 if value is None else value
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> int | None:
+        return None if value == -1 else value
+
+
 class Solo(TypeDecorator[SoloKind]):
     """How an emperor came to play alone, as a label; none when it did not."""
 
@@ -201,10 +214,11 @@ deals = Table(
     Column("deal", Integer, primary_key=True, autoincrement=False),
     *(Column(f"points_{seat}", Integer, nullable=False) for seat in range(5)),
     Column("places", Seats, nullable=False),
-    Column("emperor", SmallInteger, nullable=False),
+    Column("emperor", Emperor, nullable=False),
     Column("guard", SmallInteger),
     Column("solo", Solo),
     Column("voided", Integer, nullable=False),
+    *(Column(f"beans_{seat}", BigInteger) for seat in range(5)),
     ForeignKeyConstraint(["tournament_id", "number"], ["results.tournament_id", "results.number"]),
     sqlite_with_rowid=False,
 )

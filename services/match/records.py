@@ -9,10 +9,12 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import answer_to_proto, options_to_proto, phase_to_proto
 from bots_sdk.replay import RecordEnd, RecordHead
 from bots_sdk.rules.answers import Answer
+from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.errors import IllegalAnswer
 from bots_sdk.rules.phases import Phase
+from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment
-from services.common.matches import ClockRules, Ending, IllegalPolicy, MatchOrder, MatchOutcome
+from services.common.matches import ClockRules, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match.clocks import Charge
 from services.match.seat import Seat
 from services.match.wire import encode_charged, encode_record, encode_request
@@ -126,6 +128,23 @@ def match_ended(table: int, order: MatchOrder, outcome: MatchOutcome, points: Se
             secret=order.secret if shown else b"",
             nonce=order.nonce if shown else b"",
         )
+    )
+
+
+def deal_score(order: MatchOrder, number: int, result: DealResult, voided: int) -> DealScore:
+    """A finished deal for the outcome; `voided` shuffles were void before it."""
+    beans = result.beans.beans if result.beans is not None else None
+    if result.voided and order.options.beans:  # it counts as played, and nobody won anything
+        beans = (0,) * SEATS
+    return DealScore(
+        number=number,
+        points=tuple(result.points),
+        places=tuple(result.places),
+        emperor=result.emperor,
+        guard=result.guard,
+        solo=result.solo,
+        voided=voided,
+        beans=beans,
     )
 
 

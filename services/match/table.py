@@ -312,18 +312,7 @@ class Table:
         if len(self._match.results) == len(self._scores):
             self._voided += 1
             return
-        result = self._match.results[-1]
-        self._scores.append(
-            DealScore(
-                number=len(self._scores),
-                points=tuple(result.points),
-                places=tuple(result.places),
-                emperor=result.emperor,
-                guard=result.guard,
-                solo=result.solo,
-                voided=self._voided,
-            )
-        )
+        self._scores.append(records.deal_score(self.order, len(self._scores), self._match.results[-1], self._voided))
         self._voided = 0
 
     def _complete(self) -> None:

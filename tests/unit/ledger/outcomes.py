@@ -24,6 +24,7 @@ def make_deal(match: int, deal: int) -> DealScore:
         guard=None if solo else (match + deal + 1) % 5,
         solo=solo,
         voided=deal % 2,
+        beans=(7 * match, -deal, 2**62, 1 - 2**62, 0) if match % 2 else None,
     )
 
 

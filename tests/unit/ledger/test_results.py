@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.errors import PlatformError, Reason
-from services.common.matches import Ending, MatchOutcome, SeatFaults
+from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
 from services.common.metrics import LedgerMetrics
 from services.ledger.ledger import Ledger
 from services.ledger.ranges import Ranges
@@ -33,6 +33,12 @@ def test_a_result_comes_back_as_it_was_recorded(ledger: Ledger) -> None:
         assert getattr(result, name) == getattr(outcome, name), name
     assert result.match_service == "match-1"
     assert result.points == (4 + 1 + 4 + 2, -8, -3, 6, -6)
+
+
+def test_a_deal_without_an_emperor_comes_back_as_it_was_recorded(ledger: Ledger) -> None:
+    void = DealScore(0, (0,) * 5, (), None, None, None, voided=99, beans=(0,) * 5)
+    ledger.record([replace(make_outcome(1), deals=(void,))])
+    assert next(ledger.results("cup")).deals == (void,)
 
 
 def test_results_come_in_the_order_of_the_schedule_however_they_were_recorded(ledger: Ledger) -> None:

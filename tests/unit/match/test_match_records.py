@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from baohuang.match.v1 import match_service_pb2
 from baohuang.record.v1 import record_pb2
 from bots_sdk.replay import Cause, decompress_record, record_from_bytes, verify_record
 from bots_sdk.rules.answers import Answer, Word
+from bots_sdk.rules.profiles import make_options
+from bots_sdk.rules.public import PublicState
+from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment
-from services.common.matches import ClockRules, Ending, FaultRules, IllegalPolicy, MatchOutcome
+from services.common.matches import ClockRules, DealScore, Ending, FaultRules, IllegalPolicy, MatchOutcome
+from services.match.records import deal_score
 from tests.unit.match.fakes import Play
 
 
@@ -46,6 +51,24 @@ def test_a_match_of_honest_bots() -> None:
     assert record.outcome.ended_at.ToMicroseconds() == round(outcome.ended_at.timestamp() * 1e6)
     assert record.outcome.ended_at.ToMicroseconds() >= record.outcome.started_at.ToMicroseconds() > 0
     assert {cause for seat in range(5) for cause in causes(record, seat)} == {Cause.ANSWERED}
+
+
+def test_beans_are_in_the_outcome_as_in_the_record() -> None:
+    options = make_options("bean-qingdao", {"beans": True, "room": 50, "stakes": [1, 2, 5]})
+    play = Play(deals=3, options=options).open()
+    outcome = play.finish()
+    record = record_of(play, outcome)
+    told = [tuple(deal.result.beans.beans) for deal in record.deals if not deal.result.voided]
+    assert [deal.beans for deal in outcome.deals] == told
+    assert any(map(any, told))
+    without = Play(profile="bean-qingdao").open().finish()
+    assert [deal.beans for deal in without.deals] == [None]
+
+
+def test_a_deal_that_was_void_for_good_counts_with_nothing() -> None:
+    options = make_options("bean", {"beans": True})
+    score = deal_score(replace(Play().order, options=options), 4, DealResult.void(PublicState(options)), 99)
+    assert score == DealScore(4, (0,) * 5, (), None, None, None, 99, (0,) * 5)
 
 
 def test_times_are_those_that_were_charged() -> None:
