@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import ray
 
 from services.common.clock import SystemClock
-from services.common.errors import PlatformError, Reason
 from services.common.logging import configure_logging
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics, make_registry, serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
+from services.match.leases import Leases
 from services.match.service import MatchService, MatchServiceSettings
 
 
@@ -34,7 +34,7 @@ class MatchServiceDescription:
 
 
 class MatchServiceActor:
-    """One match service. What directors call carries the incarnation they know: a restart is never overlooked."""
+    """One match service. What directors call carries the lease that `withdraw` gave them (see `leases.py`)."""
 
     def __init__(self, settings: Settings, match_settings: MatchServiceSettings) -> None:
         self._settings = settings
@@ -42,6 +42,7 @@ class MatchServiceActor:
         metrics = MatchMetrics()
         self._registry = make_registry(Role.MATCH_SERVICE, metrics)
         self._name = match_settings.name
+        self._leases = Leases(self._name, self._incarnation)
         self._service = MatchService(match_settings, metrics, SystemClock())
         self._starting = asyncio.get_running_loop().create_task(self._start())
 
@@ -83,31 +84,26 @@ class MatchServiceActor:
     # ---- for directors
 
     async def withdraw(self, tournament: str) -> str:
-        """Forgets a tournament; gives the incarnation that has forgotten it."""
+        """Forgets a tournament; gives the lease with which its new director speaks."""
         await self.describe()
+        lease = self._leases.grant(tournament)
         await self._service.withdraw(tournament)
-        return self._incarnation
+        return lease
 
-    async def submit(self, incarnation: str, orders: list[MatchOrder]) -> None:
+    async def submit(self, lease: str, orders: list[MatchOrder]) -> None:
         """As `MatchService.submit`."""
-        self._verify(incarnation)
+        self._leases.verify(lease, {order.tournament for order in orders})
         await self._service.submit(orders)
 
-    async def collect(
-        self, incarnation: str, tournament: str, confirmed: int, wait: float
-    ) -> list[tuple[int, MatchOutcome]]:
+    async def collect(self, lease: str, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
         """As `MatchService.collect`."""
-        self._verify(incarnation)
+        self._leases.verify(lease, [tournament])
         return await self._service.collect(tournament, confirmed, wait)
 
-    async def missing(self, incarnation: str, bot_ids: list[str], wait: float) -> list[str]:
+    async def missing(self, lease: str, bot_ids: list[str], wait: float) -> list[str]:
         """As `MatchService.missing`."""
-        self._verify(incarnation)
+        self._leases.verify_life(lease)
         return await self._service.missing(bot_ids, wait)
-
-    def _verify(self, incarnation: str) -> None:
-        if incarnation != self._incarnation:
-            raise PlatformError(Reason.UNREACHABLE, f"The match service {self._name} was restarted.", name=self._name)
 
 
 def start_match_services(settings: Settings, ticket_key: bytes) -> dict[str, ray.actor.ActorHandle]:

@@ -132,20 +132,27 @@ class MatchService:
         self._floor.submit(orders, self._clock.monotonic())
 
     async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
-        """The outcomes after number `confirmed`, waiting up to `wait` seconds for one; confirmed ones are forgotten."""
+        """The outcomes after number `confirmed`, waiting up to `wait` seconds for one; confirmed ones are forgotten.
+
+        Nothing, once the tournament has been withdrawn: what came since is numbered anew and for somebody else.
+        """
         found = self._floor.inboxes.unconfirmed(tournament, confirmed)
         if not found and wait > 0:
             arrived = self._arrived[tournament]
             arrived.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(arrived.wait(), wait)
+            if self._arrived.get(tournament) is not arrived:
+                return []
             found = self._floor.inboxes.unconfirmed(tournament, confirmed)
         return found
 
     async def withdraw(self, tournament: str) -> None:
         """Forgets everything about a tournament: a new director starts from the ledger."""
         self._floor.withdraw(tournament)
-        self._arrived.pop(tournament, None)
+        waiting = self._arrived.pop(tournament, None)
+        if waiting is not None:
+            waiting.set()
 
     async def missing(self, bot_ids: list[str], wait: float) -> list[str]:
         """Which of these bots have no stream here; waits up to `wait` seconds until none is missing."""

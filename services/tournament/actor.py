@@ -129,25 +129,25 @@ class RayMatchService:
     def __init__(self, name: str, handle: Any) -> None:
         self.name = name
         self._handle = handle
-        self._incarnation = ""
+        self._lease = ""
 
     async def withdraw(self, tournament: str) -> None:
         """Begin anew, with whatever incarnation there is now."""
-        self._incarnation = await self._call(self._handle.withdraw.remote(tournament))
+        self._lease = await self._call(self._handle.withdraw.remote(tournament))
 
     async def submit(self, orders: Sequence[MatchOrder]) -> None:
         """As `MatchServicePort.submit`."""
-        await self._call(self._handle.submit.remote(self._incarnation, list(orders)))
+        await self._call(self._handle.submit.remote(self._lease, list(orders)))
 
     async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
         """As `MatchServicePort.collect`."""
         call: Awaitable[list[tuple[int, MatchOutcome]]]
-        call = self._handle.collect.remote(self._incarnation, tournament, confirmed, wait)
+        call = self._handle.collect.remote(self._lease, tournament, confirmed, wait)
         return await self._call(call)
 
     async def missing(self, bot_ids: Sequence[str], wait: float) -> list[str]:
         """As `MatchServicePort.missing`."""
-        call: Awaitable[list[str]] = self._handle.missing.remote(self._incarnation, list(bot_ids), wait)
+        call: Awaitable[list[str]] = self._handle.missing.remote(self._lease, list(bot_ids), wait)
         return await self._call(call)
 
     async def _call(self, call: Awaitable[T]) -> T:

@@ -17,7 +17,8 @@ class MatchServicePort(Protocol):
     """One match service as a director sees it. Every call may raise `MatchServiceLost`.
 
     A match service that was restarted knows nothing of what it was told before. So that nothing slips through between
-    two calls, every call after `withdraw` speaks to the incarnation that `withdraw` spoke to, or raises.
+    two calls, every call after `withdraw` speaks to the incarnation that `withdraw` spoke to, or raises; it raises too
+    when another director of the tournament has withdrawn it since.
     """
 
     @property

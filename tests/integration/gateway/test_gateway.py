@@ -49,12 +49,18 @@ class WaitingDirector:
     async def status(self, known: int, wait: float) -> DirectorStatus:
         return await self._board.see(known, wait)
 
-    async def pause(self, reason: str) -> None: ...
-    async def resume(self) -> None: ...
-    async def cancel(self) -> None: ...
+    async def pause(self, reason: str) -> bool:
+        return True
 
-    async def suspend(self, grace: float) -> None:
+    async def resume(self) -> bool:
+        return True
+
+    async def cancel(self) -> bool:
+        return True
+
+    async def suspend(self, grace: float) -> bool:
         self._board.put(DirectorStatus(0, TournamentState.PAUSED, "", 5))
+        return True
 
     def close(self) -> None: ...
 
