@@ -178,6 +178,7 @@ def _deal_ended(message: event_pb2.DealEnded) -> Event:
         _solo_kind(message.solo, "deal_ended.solo"),
         tuple(cards_from_wire(hand, "deal_ended.hands") for hand in hands),
         _tribute(message, "deal_ended.tribute"),
+        five_from_wire(message.beans, "deal_ended.beans") if message.beans else None,
     )
 
 

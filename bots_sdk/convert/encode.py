@@ -155,6 +155,7 @@ def _deal_ended(event: DealEnded, message: event_pb2.Event) -> None:
     part.hands.extend(event.hands)
     if event.tribute is not None:
         write_tribute(event.tribute, part.tribute)
+    part.beans.extend(event.beans or ())
 
 
 def _number(member: int | None) -> Any:

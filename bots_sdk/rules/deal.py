@@ -328,7 +328,9 @@ class Deal:
             stakes=public.stakes, tribute=owed, beans=beans,
         )  # fmt: skip
         hands = tuple(view.hand for view in self._views)
-        self._publish(events, DealEnded(standing.places, points, emperor, standing.guard, standing.solo, hands, owed))
+        won = None if beans is None else beans.beans
+        ended = DealEnded(standing.places, points, emperor, standing.guard, standing.solo, hands, owed, won)
+        self._publish(events, ended)
 
 
 _Closer = Callable[[Deal, dict[int, Answer], list[Event]], None]

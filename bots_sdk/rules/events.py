@@ -168,7 +168,8 @@ class DealEnded(NamedTuple):
     """The deal is over and everything is shown.
 
     `places` are the seats in the order of going out; `points` are by seat; `hands` are the cards left, by seat;
-    `tribute` is what the next deal of the match owes, None without tribute.
+    `tribute` is what the next deal of the match owes, None without tribute; `beans` are won or lost by seat, None
+    without beans.
     """
 
     places: tuple[int, ...]
@@ -178,6 +179,7 @@ class DealEnded(NamedTuple):
     solo: SoloKind | None
     hands: tuple[bytes, ...]
     tribute: Tribute | None
+    beans: tuple[int, ...] | None = None
 
 
 Event = (

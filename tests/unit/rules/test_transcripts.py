@@ -19,12 +19,12 @@ from bots_sdk.rules.shuffle import deck_order
 
 DEALS = 3
 DIGESTS = {
-    "classic": "7305723de0272842fb1a62b3db4a6b6d47b4c402e6b094373176bf9fe387da50",
-    "classic-marked": "7006dc38cd90f65bd7ab5b076b3b5ebb42ac3f65ecc48546b4a6a40aba2d17f4",
-    "bean": "bbf23189b9e78957c82dfa43e42cb82e94282372370d65ba0019faddf19cabc6",
-    "bean-qingdao": "e449fffbc13c279bfe992e42b8768cd31a635d597afe88b14984e550ec50ff9a",
-    "special": "e295ed0455e65252b040dd1cdab94f9398c7eafadcc9ded189f76816e81dfc8c",
-    "qingdao": "f94f28d87195c197366bb154a028f446a4bc8e16372edc127e77024831093358",
+    "classic": "2fc1b331aa5b0b90fef4c56046cf8a18bc2dc49e65dd4fa467427a258f834108",
+    "classic-marked": "eed3ce3f1b0b4631562ecde0a8fbe64377435df0c1ffa16df6a73f2441dd1fe8",
+    "bean": "4d766e380b03a0ffd6b4c31c45e40c8f41378729d1e90759b7faf1617ded4a12",
+    "bean-qingdao": "34d593ebf84accddb5d4fa664dd6a030ffb5db43f2c92a757757c206bafcf4ce",
+    "special": "74f1aa19a7f78612e6fb820fc2ec97723285a6d0512cde0e9fa7b3a3473ebfc2",
+    "qingdao": "d42a1e6882459c0ad2db5d5931610cb3b979f8cc7453fe6f09a615b926c2602c",
 }
 
 

@@ -31,6 +31,7 @@ shares = st.lists(st.tuples(seats, st.integers(1, 4)), max_size=5).map(tuple)
 tributes = st.none() | st.builds(ev.Tribute, shares, shares)
 places = st.permutations(range(5)).map(tuple)
 points = st.tuples(*[st.integers(-(2**31), 2**31 - 1)] * 5)
+beans = st.none() | st.tuples(*[st.integers(-(2**63), 2**63 - 1)] * 5)
 EVENTS: dict[type, st.SearchStrategy[ev.Event]] = {
     ev.DealStarted: st.builds(ev.DealStarted, number, seats, seats, st.tuples(*[st.integers(0, 43)] * 5), tributes),
     ev.HandDealt: st.builds(ev.HandDealt, cards),
@@ -51,7 +52,9 @@ EVENTS: dict[type, st.SearchStrategy[ev.Event]] = {
     ev.RoleShown: st.builds(ev.RoleShown, guards),
     ev.TrickEnded: st.builds(ev.TrickEnded, seats),
     ev.DealVoided: st.builds(ev.DealVoided),
-    ev.DealEnded: st.builds(ev.DealEnded, places, points, seats, guards, solo_kinds, st.tuples(*[cards] * 5), tributes),
+    ev.DealEnded: st.builds(
+        ev.DealEnded, places, points, seats, guards, solo_kinds, st.tuples(*[cards] * 5), tributes, beans
+    ),
 }
 answers = st.builds(Answer, st.sampled_from(list(Word)), cards, number, st.booleans())
 
@@ -153,6 +156,12 @@ def test_an_index_without_a_list_is_refused() -> None:
         (event_pb2.Event(deal_started=event_pb2.DealStarted(sizes=[44] * 4)), "deal_started.sizes"),
         (event_pb2.Event(deal_started=event_pb2.DealStarted(sizes=[2**32 - 1] * 5)), "deal_started.sizes"),
         (event_pb2.Event(deal_ended=event_pb2.DealEnded(places=[0, 1, 2, 3, 3])), "deal_ended.places"),
+        (
+            event_pb2.Event(
+                deal_ended=event_pb2.DealEnded(places=range(5), points=[0] * 5, hands=[b""] * 5, beans=[1] * 4)
+            ),
+            "deal_ended.beans",
+        ),
         (event_pb2.Event(stakes_set=event_pb2.StakesSet(stakes=[1])), "stakes_set.stakes"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -741,6 +741,7 @@ class DealEnded(_message.Message):
     SOLO_FIELD_NUMBER: _builtins.int
     HANDS_FIELD_NUMBER: _builtins.int
     TRIBUTE_FIELD_NUMBER: _builtins.int
+    BEANS_FIELD_NUMBER: _builtins.int
     emperor: _builtins.int
     """The emperor."""
     guard: _builtins.int
@@ -763,6 +764,10 @@ class DealEnded(_message.Message):
     def tribute(self) -> Global___Tribute:
         """What the next deal owes; not set without tribute."""
 
+    @_builtins.property
+    def beans(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Beans won or lost, by seat; empty without beans. Each is rounded on its own, so they may miss 0 by a few."""
+
     def __init__(
         self,
         *,
@@ -773,10 +778,11 @@ class DealEnded(_message.Message):
         solo: Global___SoloKind.ValueType = ...,
         hands: _abc.Iterable[_builtins.bytes] | None = ...,
         tribute: Global___Tribute | None = ...,
+        beans: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_guard", b"_guard", "guard", b"guard", "tribute", b"tribute"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_guard", b"_guard", "emperor", b"emperor", "guard", b"guard", "hands", b"hands", "places", b"places", "points", b"points", "solo", b"solo", "tribute", b"tribute"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_guard", b"_guard", "beans", b"beans", "emperor", b"emperor", "guard", b"guard", "hands", b"hands", "places", b"places", "points", b"points", "solo", b"solo", "tribute", b"tribute"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__guard: _TypeAlias = _typing.Literal["guard"]  # noqa: Y015
     _WhichOneofArgType__guard: _TypeAlias = _typing.Literal["_guard", b"_guard"]  # noqa: Y015

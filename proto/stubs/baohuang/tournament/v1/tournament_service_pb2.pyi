@@ -60,6 +60,30 @@ STATE_CANCELLED: State.ValueType  # 6
 """Ended by an operator."""
 Global___State: _TypeAlias = State  # noqa: Y015
 
+class _StandingsOrder:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StandingsOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StandingsOrder.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STANDINGS_ORDER_UNSPECIFIED: _StandingsOrder.ValueType  # 0
+    """Not set: by points."""
+    STANDINGS_ORDER_BY_POINTS: _StandingsOrder.ValueType  # 1
+    """Mean points per deal."""
+    STANDINGS_ORDER_BY_BEANS: _StandingsOrder.ValueType  # 2
+    """Mean beans per deal; refused where the tournament is not settled in beans."""
+
+class StandingsOrder(_StandingsOrder, metaclass=_StandingsOrderEnumTypeWrapper):
+    """What a table is ordered by."""
+
+STANDINGS_ORDER_UNSPECIFIED: StandingsOrder.ValueType  # 0
+"""Not set: by points."""
+STANDINGS_ORDER_BY_POINTS: StandingsOrder.ValueType  # 1
+"""Mean points per deal."""
+STANDINGS_ORDER_BY_BEANS: StandingsOrder.ValueType  # 2
+"""Mean beans per deal; refused where the tournament is not settled in beans."""
+Global___StandingsOrder: _TypeAlias = StandingsOrder  # noqa: Y015
+
 @_typing.final
 class Tournament(_message.Message):
     """One tournament."""
@@ -599,16 +623,20 @@ class GetStandingsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    ORDER_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The tournament's name."""
+    order: Global___StandingsOrder.ValueType
+    """What comes first."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        order: Global___StandingsOrder.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "order", b"order"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -662,6 +690,12 @@ class Standing(_message.Message):
     ILLEGAL_ANSWERS_FIELD_NUMBER: _builtins.int
     DISCONNECTS_FIELD_NUMBER: _builtins.int
     TAKEOVERS_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    BEANS_FIELD_NUMBER: _builtins.int
+    BEANS_PER_DEAL_FIELD_NUMBER: _builtins.int
+    BEANS_LOW_FIELD_NUMBER: _builtins.int
+    BEANS_HIGH_FIELD_NUMBER: _builtins.int
     rank: _builtins.int
     """Its place; tied entrants share one."""
     name: _builtins.str
@@ -686,6 +720,18 @@ class Standing(_message.Message):
     """Times it was disconnected."""
     takeovers: _builtins.int
     """Matches in which a house bot took over."""
+    points: _builtins.int
+    """The points of all deals together, what titles go by."""
+    title: _builtins.str
+    """The title that goes with `points`; empty without titles."""
+    beans: _builtins.int
+    """The beans of all deals together; not set without beans. What does not fit stays at the end of the range."""
+    beans_per_deal: _builtins.float
+    """Mean beans per deal; not set without beans."""
+    beans_low: _builtins.float
+    """Lower end of the 95 % interval of `beans_per_deal`; not set with too few blocks."""
+    beans_high: _builtins.float
+    """Upper end."""
     def __init__(
         self,
         *,
@@ -701,21 +747,91 @@ class Standing(_message.Message):
         illegal_answers: _builtins.int = ...,
         disconnects: _builtins.int = ...,
         takeovers: _builtins.int = ...,
+        points: _builtins.int = ...,
+        title: _builtins.str = ...,
+        beans: _builtins.int | None = ...,
+        beans_per_deal: _builtins.float | None = ...,
+        beans_low: _builtins.float | None = ...,
+        beans_high: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_high", b"_high", "_low", b"_low", "high", b"high", "low", b"low"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_per_deal", b"beans_per_deal", "high", b"high", "low", b"low"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_high", b"_high", "_low", b"_low", "blocks", b"blocks", "deals", b"deals", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "points_per_deal", b"points_per_deal", "rank", b"rank", "takeovers", b"takeovers", "timeouts", b"timeouts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_per_deal", b"beans_per_deal", "blocks", b"blocks", "deals", b"deals", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "points", b"points", "points_per_deal", b"points_per_deal", "rank", b"rank", "takeovers", b"takeovers", "timeouts", b"timeouts", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__beans: _TypeAlias = _typing.Literal["beans"]  # noqa: Y015
+    _WhichOneofArgType__beans: _TypeAlias = _typing.Literal["_beans", b"_beans"]  # noqa: Y015
+    _WhichOneofReturnType__beans_high: _TypeAlias = _typing.Literal["beans_high"]  # noqa: Y015
+    _WhichOneofArgType__beans_high: _TypeAlias = _typing.Literal["_beans_high", b"_beans_high"]  # noqa: Y015
+    _WhichOneofReturnType__beans_low: _TypeAlias = _typing.Literal["beans_low"]  # noqa: Y015
+    _WhichOneofArgType__beans_low: _TypeAlias = _typing.Literal["_beans_low", b"_beans_low"]  # noqa: Y015
+    _WhichOneofReturnType__beans_per_deal: _TypeAlias = _typing.Literal["beans_per_deal"]  # noqa: Y015
+    _WhichOneofArgType__beans_per_deal: _TypeAlias = _typing.Literal["_beans_per_deal", b"_beans_per_deal"]  # noqa: Y015
     _WhichOneofReturnType__high: _TypeAlias = _typing.Literal["high"]  # noqa: Y015
     _WhichOneofArgType__high: _TypeAlias = _typing.Literal["_high", b"_high"]  # noqa: Y015
     _WhichOneofReturnType__low: _TypeAlias = _typing.Literal["low"]  # noqa: Y015
     _WhichOneofArgType__low: _TypeAlias = _typing.Literal["_low", b"_low"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__beans) -> _WhichOneofReturnType__beans | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__beans_high) -> _WhichOneofReturnType__beans_high | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__beans_low) -> _WhichOneofReturnType__beans_low | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__beans_per_deal) -> _WhichOneofReturnType__beans_per_deal | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__high) -> _WhichOneofReturnType__high | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__low) -> _WhichOneofReturnType__low | None: ...
 
 Global___Standing: _TypeAlias = Standing  # noqa: Y015
+
+@_typing.final
+class GetRecordRequest(_message.Message):
+    """Asks for the record of one match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The tournament's name."""
+    number: _builtins.int
+    """The match's number in the schedule, from 0 on."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "number", b"number"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecordRequest: _TypeAlias = GetRecordRequest  # noqa: Y015
+
+@_typing.final
+class GetRecordResponse(_message.Message):
+    """The record of one match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORD_FIELD_NUMBER: _builtins.int
+    record: _builtins.bytes
+    """A `baohuang.record.v1.MatchRecord`, compressed with zlib; `baohuang replay` reads it as it is."""
+    def __init__(
+        self,
+        *,
+        record: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecordResponse: _TypeAlias = GetRecordResponse  # noqa: Y015
 
 @_typing.final
 class ListMatchesRequest(_message.Message):

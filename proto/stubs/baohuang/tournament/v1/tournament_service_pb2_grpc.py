@@ -80,6 +80,11 @@ class TournamentServiceStub(object):
                 request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetStandingsRequest.SerializeToString,
                 response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetStandingsResponse.FromString,
                 _registered_method=True)
+        self.GetRecord = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/GetRecord',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetRecordRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetRecordResponse.FromString,
+                _registered_method=True)
         self.ListMatches = channel.unary_unary(
                 '/baohuang.tournament.v1.TournamentService/ListMatches',
                 request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.ListMatchesRequest.SerializeToString,
@@ -154,6 +159,13 @@ class TournamentServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetRecord(self, request, context):
+        """The whole match, so that anybody can check it; refused while another match with the same deals is still to be played.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListMatches(self, request, context):
         """Scheduled matches with their results, in the order of the schedule.
         """
@@ -208,6 +220,11 @@ def add_TournamentServiceServicer_to_server(servicer, server):
                     servicer.GetStandings,
                     request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetStandingsRequest.FromString,
                     response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetStandingsResponse.SerializeToString,
+            ),
+            'GetRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRecord,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetRecordRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetRecordResponse.SerializeToString,
             ),
             'ListMatches': grpc.unary_unary_rpc_method_handler(
                     servicer.ListMatches,
@@ -459,6 +476,33 @@ class TournamentService(object):
             '/baohuang.tournament.v1.TournamentService/GetStandings',
             baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetStandingsRequest.SerializeToString,
             baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetStandingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRecord(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/GetRecord',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetRecordRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetRecordResponse.FromString,
             options,
             channel_credentials,
             insecure,

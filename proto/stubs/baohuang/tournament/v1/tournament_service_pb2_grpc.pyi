@@ -34,6 +34,8 @@ class TournamentServiceStub:
     """Ends the tournament for good; its results are kept."""
     GetStandings: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.GetStandingsRequest, _tournament_service_pb2.GetStandingsResponse]
     """The table, computed from the ledger."""
+    GetRecord: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.GetRecordRequest, _tournament_service_pb2.GetRecordResponse]
+    """The whole match, so that anybody can check it; refused while another match with the same deals is still to be played."""
     ListMatches: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.ListMatchesRequest, _tournament_service_pb2.ListMatchesResponse]
     """Scheduled matches with their results, in the order of the schedule."""
 
@@ -111,6 +113,14 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_tournament_service_pb2.GetStandingsRequest, _abc.Awaitable[_tournament_service_pb2.GetStandingsResponse]],
     ) -> _abc.Awaitable[_tournament_service_pb2.GetStandingsResponse]:
         """The table, computed from the ledger."""
+
+    @_abc_1.abstractmethod
+    def GetRecord(
+        self,
+        request: _tournament_service_pb2.GetRecordRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.GetRecordRequest, _abc.Awaitable[_tournament_service_pb2.GetRecordResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.GetRecordResponse]:
+        """The whole match, so that anybody can check it; refused while another match with the same deals is still to be played."""
 
     @_abc_1.abstractmethod
     def ListMatches(
