@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 import grpc
 import grpc.aio
 from google.protobuf import any_pb2
+from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
@@ -245,27 +246,52 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         guard = _guard_generator if inspect.isasyncgenfunction(behavior) else _guard_coroutine
         end_call = _CallEnd(handler_call_details.method, self._refused)
         make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
-        return make_handler(guard(behavior, end_call), handler.request_deserializer, handler.response_serializer)
+        outside: _Decode | None = handler.request_deserializer
+        inside: _Decode = _untouched
+        if outside is not None and not handler.request_streaming:
+            # Within the guard: gRPC itself would tell the client the text of the exception.
+            outside, inside = None, outside
+        return make_handler(guard(behavior, inside, end_call), outside, handler.response_serializer)
 
 
 def _shape(streaming: bool) -> str:
     return "stream" if streaming else "unary"
 
 
-def _guard_coroutine(behavior: Callable[..., Awaitable[Any]], end_call: _CallEnd) -> Callable[..., Awaitable[Any]]:
+_Decode = Callable[[Any], Any]
+
+
+def _untouched(request: Any) -> Any:
+    return request
+
+
+def _decoded(request: Any, decode: _Decode) -> Any:
+    try:
+        return decode(request)
+    except DecodeError:
+        raise PlatformError(
+            Reason.MALFORMED, "The request cannot be decoded: it is not of the method's type."
+        ) from None
+
+
+def _guard_coroutine(
+    behavior: Callable[..., Awaitable[Any]], decode: _Decode, end_call: _CallEnd
+) -> Callable[..., Awaitable[Any]]:
     async def guarded(request: Any, context: _Context) -> Any:
         try:
-            return await behavior(request, context)
+            return await behavior(_decoded(request, decode), context)
         except Exception as error:
             await end_call(error, context)
 
     return guarded
 
 
-def _guard_generator(behavior: Callable[..., AsyncIterator[Any]], end_call: _CallEnd) -> Callable[..., Any]:
+def _guard_generator(
+    behavior: Callable[..., AsyncIterator[Any]], decode: _Decode, end_call: _CallEnd
+) -> Callable[..., Any]:
     async def guarded(request: Any, context: _Context) -> AsyncIterator[Any]:
         try:
-            async for response in behavior(request, context):
+            async for response in behavior(_decoded(request, decode), context):
                 yield response
         except Exception as error:
             await end_call(error, context)

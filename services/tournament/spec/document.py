@@ -56,11 +56,20 @@ def _verify_events(text: str) -> None:
         if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
             sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
             raise _error(line, f"`{sign}{event.anchor}`: anchors and aliases are not used here; write the value out.")
+        if isinstance(event, yaml.ScalarEvent):
+            _verify_characters(event.value, line)
         if (tag := getattr(event, "tag", None)) is not None:
             raise _error(line, f"`{tag}`: tags are not used here; write the value without it.")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise _error(line, f"Lists and mappings are nested more than {MAX_DEPTH} deep here; two levels are enough.")
+
+
+def _verify_characters(text: str, line: int) -> None:
+    """Escapes bring in what could stand nowhere else: what is no text, or not for a terminal."""
+    for character in text:
+        if not character.isprintable() and character not in "\n\t":
+            raise _error(line, f"The character {_named(character)} is not allowed in a value; write plain text.")
 
 
 def _explain(error: yaml.MarkedYAMLError) -> str:

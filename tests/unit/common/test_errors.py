@@ -118,6 +118,10 @@ HANDLERS: dict[str, Any] = {
     "huge": grpc.unary_unary_rpc_method_handler(_raise_huge),
     "abort": grpc.unary_unary_rpc_method_handler(_abort),
     "echo": grpc.unary_unary_rpc_method_handler(_echo),
+    "decoded": grpc.unary_unary_rpc_method_handler(_echo, request_deserializer=status_pb2.Status.FromString),
+    "decoded_stream": grpc.unary_stream_rpc_method_handler(
+        _generate_then_raise, request_deserializer=status_pb2.Status.FromString
+    ),
     "generator": grpc.unary_stream_rpc_method_handler(_generate_then_raise),
     "generator_fault": grpc.unary_stream_rpc_method_handler(_generate_then_fail),
     "read_write": grpc.stream_stream_rpc_method_handler(_read_write_raise),
@@ -206,6 +210,21 @@ async def test_unknown_methods_and_answers_pass_untouched() -> None:
     assert (await _fail(_unary("nothing"))).code() is grpc.StatusCode.UNIMPLEMENTED
     async with _channel() as channel:
         assert await channel.unary_unary("/test.Service/echo")(b"hello") == b"hello"
+
+
+@pytest.mark.parametrize("method", ["decoded", "decoded_stream"])
+async def test_a_request_that_cannot_be_decoded_is_refused_like_any_other(method: str) -> None:
+    async def call(channel: Any) -> None:
+        if method == "decoded":
+            await channel.unary_unary(f"/test.Service/{method}")(b"\xff\xff")
+        else:
+            async for _ in channel.unary_stream(f"/test.Service/{method}")(b"\xff\xff"):
+                pass
+
+    error = await _fail(call)
+    status, info = _rich(error)
+    assert (error.code(), info.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "REASON_MALFORMED")
+    assert status.message == "The request is none of this method: it cannot be decoded."
 
 
 @pytest.mark.parametrize(("name", "reason"), [("generator", "REASON_DRAINING"), ("generator_fault", "REASON_INTERNAL")])
