@@ -246,12 +246,11 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         guard = _guard_generator if inspect.isasyncgenfunction(behavior) else _guard_coroutine
         end_call = _CallEnd(handler_call_details.method, self._refused)
         make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
-        outside: _Decode | None = handler.request_deserializer
-        inside: _Decode = _untouched
-        if outside is not None and not handler.request_streaming:
-            # Within the guard: gRPC itself would tell the client the text of the exception.
-            outside, inside = None, outside
-        return make_handler(guard(behavior, inside, end_call), outside, handler.response_serializer)
+        decode: Any = handler.request_deserializer
+        if handler.request_streaming or decode is None:
+            return make_handler(guard(behavior, _untouched, end_call), decode, handler.response_serializer)
+        # Decoded within the guard: gRPC itself would tell the client the text of the exception.
+        return make_handler(guard(behavior, decode, end_call), None, handler.response_serializer)
 
 
 def _shape(streaming: bool) -> str:
@@ -269,9 +268,7 @@ def _decoded(request: Any, decode: _Decode) -> Any:
     try:
         return decode(request)
     except DecodeError:
-        raise PlatformError(
-            Reason.MALFORMED, "The request cannot be decoded: it is not of the method's type."
-        ) from None
+        raise PlatformError(Reason.MALFORMED, "The request is none of this method: it cannot be decoded.") from None
 
 
 def _guard_coroutine(
