@@ -18,6 +18,9 @@ PATIENCE = 30.0
 REACH = 5.0
 """Seconds to reach the platform at all."""
 
+LARGEST = 64 * 1024 * 1024
+"""Bytes of an answer; the record of a match of a thousand deals has some millions."""
+
 ENDED = (pb.STATE_PAUSED, pb.STATE_FINISHED, pb.STATE_CANCELLED)
 """States in which nothing happens any more by itself."""
 
@@ -57,8 +60,13 @@ class Client:
     async def cancel(self, name: str) -> pb.Tournament:
         return (await self._stub.CancelTournament(pb.CancelTournamentRequest(name=name), timeout=PATIENCE)).tournament
 
-    async def standings(self, name: str) -> pb.GetStandingsResponse:
-        return await self._stub.GetStandings(pb.GetStandingsRequest(name=name), timeout=PATIENCE)
+    async def standings(
+        self, name: str, order: pb.StandingsOrder.ValueType = pb.STANDINGS_ORDER_BY_POINTS
+    ) -> pb.GetStandingsResponse:
+        return await self._stub.GetStandings(pb.GetStandingsRequest(name=name, order=order), timeout=PATIENCE)
+
+    async def record(self, name: str, number: int) -> bytes:
+        return (await self._stub.GetRecord(pb.GetRecordRequest(name=name, number=number), timeout=PATIENCE)).record
 
     async def watch(self, name: str) -> AsyncIterator[pb.Tournament]:
         """The tournament, again after each change, until it is finished, paused or cancelled."""
@@ -73,7 +81,11 @@ class Unreachable(Exception):
 @asynccontextmanager
 async def connect(server: str) -> AsyncIterator[Client]:
     """A client of the platform at HOST:PORT. Raises Unreachable when nobody is there."""
-    options = [("grpc.keepalive_time_ms", 10_000), ("grpc.keepalive_timeout_ms", 5_000)]
+    options = [
+        ("grpc.keepalive_time_ms", 10_000),
+        ("grpc.keepalive_timeout_ms", 5_000),
+        ("grpc.max_receive_message_length", LARGEST),
+    ]
     async with grpc.aio.insecure_channel(server, options=options) as channel:
         state = channel.get_state(try_to_connect=True)
         try:

@@ -56,26 +56,46 @@ def print_json(console: Console, value: object) -> None:
 
 
 def standings_table(standings: Iterable[pb.Standing]) -> Any:
-    """The table, best first; the interval as its half width, since it lies evenly around the mean."""
+    """The table, best first; the interval as its half width, since it lies evenly around the mean.
+
+    A title, and beans, have columns where the tournament has them.
+    """
     from rich import box
     from rich.table import Table
 
+    lines = list(standings)
+    titles = any(line.title for line in lines)
+    beans = any(line.HasField("beans") for line in lines)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("bot", no_wrap=True)
-    for title in ("points/deal", "95 %", "matches", "deals", "blocks", "faults"):
+    if titles:
+        table.add_column("title", no_wrap=True)
+    counts = ("matches", "deals", "blocks", "faults")
+    for title in ("points/deal", "95 %", *(("beans/deal", "95 %") if beans else ()), *counts):
         table.add_column(title, justify="right", no_wrap=True)
-    for line in standings:
-        has_interval = line.HasField("low") and line.HasField("high")
+    for line in lines:
         table.add_row(
             str(line.rank),
             line.name,
+            *([line.title] if titles else []),
             f"{line.points_per_deal:+.3f}",
-            f"± {(line.high - line.low) / 2:.3f}" if has_interval else "-",
+            _half_width(line.low, line.high, 3) if line.HasField("low") else "-",
+            *(_beans_of(line) if beans else ()),
             *map(str, (line.matches, line.deals, line.blocks)),
             str(line.timeouts + line.illegal_answers + line.takeovers),
         )
     return table
+
+
+def _beans_of(line: pb.Standing) -> tuple[str, str]:
+    """Mean beans per deal and their interval; with rooms and stakes they are large, so one digit is enough."""
+    width = _half_width(line.beans_low, line.beans_high, 1) if line.HasField("beans_low") else "-"
+    return f"{line.beans_per_deal:+,.1f}", width
+
+
+def _half_width(low: float, high: float, digits: int) -> str:
+    return f"± {(high - low) / 2:,.{digits}f}"
 
 
 def tournaments_table(tournaments: Iterable[pb.Tournament]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -126,14 +127,46 @@ def cancel(name: str, server: str, as_json: bool) -> None:
 
 @tournament.command()
 @click.argument("name")
+@click.option(
+    "--by", type=click.Choice(["points", "beans"]), default="points", show_default=True, help="What comes first."
+)
 @_common
-def standings(name: str, server: str, as_json: bool) -> None:
+def standings(name: str, by: str, server: str, as_json: bool) -> None:
     """Print the table of NAME, with 95 % intervals."""
 
     async def read(client: Client) -> tuple[pb.Tournament, pb.GetStandingsResponse]:
-        return await client.get(name), await client.standings(name)
+        from baohuang.tournament.v1 import tournament_service_pb2 as pb
+
+        order = pb.STANDINGS_ORDER_BY_BEANS if by == "beans" else pb.STANDINGS_ORDER_BY_POINTS
+        return await client.get(name), await client.standings(name, order)
 
     _print_standings(*_at(server, read), as_json)
+
+
+@tournament.command()
+@click.argument("name")
+@click.argument("number", type=click.IntRange(min=0, max=2**63 - 1))
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), help="The file to write; usually NAME-NUMBER.pb.z here."
+)
+@_common
+def record(name: str, number: int, output: Path | None, server: str, as_json: bool) -> None:
+    """Save the record of match NUMBER of NAME, for `baohuang replay`.
+
+    Matches are numbered from 0. While other matches with the same deals are still to be played it is kept back.
+    """
+    from services.cli import tables
+
+    found = _at(server, lambda client: client.record(name, number))
+    file = output or Path(f"{name}-{number}.pb.z")
+    try:
+        file.write_bytes(found)
+    except OSError as error:
+        raise CommandFailed(f"The file {file} cannot be written ({error.strerror}): name another one.") from None
+    if as_json:
+        tables.print_json(tables.make_console(), {"file": str(file), "bytes": len(found)})
+    else:
+        click.echo(f"{file}: match {number} of {name}. Check it with: baohuang replay verify {shlex.quote(str(file))}")
 
 
 def _verb(server: str, as_json: bool, call: Callable[[Client], Awaitable[pb.Tournament]]) -> None:

@@ -148,6 +148,11 @@ class Ledger:
         with self._read() as connection:
             return Ranges(reading.done_numbers(connection, tournaments.id_of(connection, tournament)))
 
+    def done_among(self, tournament: str, numbers: Collection[int]) -> set[int]:
+        """Those of some numbers, up to a few hundred, whose matches have a result."""
+        with self._read() as connection:
+            return reading.done_among(connection, tournaments.id_of(connection, tournament), numbers)
+
     def results(self, tournament: str, *, after: int = -1) -> Iterator[Result]:
         """The results in the order of their numbers, beyond the number `after`, read in parts as they are asked for.
 

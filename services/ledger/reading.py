@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
@@ -45,6 +45,12 @@ def done_numbers(connection: Connection, tournament_id: int) -> Iterator[int]:
     """The numbers of the matches that have results, ascending."""
     statement = select(results.c.number).where(results.c.tournament_id == tournament_id).order_by(results.c.number)
     return iter(connection.execute(statement).scalars())
+
+
+def done_among(connection: Connection, tournament_id: int, numbers: Collection[int]) -> set[int]:
+    """Those of the numbers that have results."""
+    statement = select(results.c.number).where(results.c.tournament_id == tournament_id, results.c.number.in_(numbers))
+    return set(connection.execute(statement).scalars())
 
 
 def attempts_at(connection: Connection, tournament_id: int, number: int) -> list[Attempt]:

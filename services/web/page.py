@@ -96,8 +96,11 @@ def _standings(shown: TournamentCard, standings: Sequence[StandingLine]) -> Mark
     title = f"Standings of {shown.name}"
     if not standings:
         return _section(title, element("p", "No match has a result yet.", class_="soft"))
-    head = _row("th", ("", "number"), ("Bot", ""), ("Points per deal", "number"), ("95 % interval", "number"), ("", ""),
-                ("Matches", "number"), ("Deals", "number"), ("Faults", "number"))  # fmt: skip
+    # A column of beans or titles is there where the tournament has them.
+    beans = [("Beans per deal", "number")] if any(line.beans_per_deal is not None for line in standings) else []
+    titles = [("Title", "")] if any(line.title for line in standings) else []
+    head = _row("th", ("", "number"), ("Bot", ""), *titles, ("Points per deal", "number"), ("95 % interval", "number"),
+                ("", ""), *beans, ("Matches", "number"), ("Deals", "number"), ("Faults", "number"))  # fmt: skip
     edge = max((abs(end) for line in standings for end in _ends(line)), default=0.0) or 1.0
     rows = [_standing_row(line, edge) for line in standings]
     return _section(title, _table(head, rows))
@@ -110,9 +113,11 @@ def _standing_row(line: StandingLine, edge: float) -> Markup:
         "tr",
         _number(line.rank),
         element("td", line.name, class_="name"),
+        *([element("td", line.title)] if line.title else []),
         _number(_signed(line.points_per_deal)),
         _number(interval),
         element("td", _chart(line, edge)),
+        *([_number(_signed(line.beans_per_deal))] if line.beans_per_deal is not None else []),
         _number(line.matches),
         _number(line.deals),
         _number(line.faults),

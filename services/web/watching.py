@@ -39,7 +39,10 @@ class BotCard:
 
 
 class StandingLine(Protocol):
-    """One line of a table of standings, best first; `services.tournament.standings.values.Standing` is one."""
+    """One line of a table of standings, best first; `services.tournament.standings.values.Standing` is one.
+
+    `title` is empty without titles, `beans_per_deal` None without beans.
+    """
 
     @property
     def rank(self) -> int: ...
@@ -57,6 +60,10 @@ class StandingLine(Protocol):
     def deals(self) -> int: ...
     @property
     def faults(self) -> int: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def beans_per_deal(self) -> float | None: ...
 
 
 class Watchable(Protocol):

@@ -98,6 +98,18 @@ class Schedule:
         rotation, offset = divmod(number - start * self.rotations, stop - start)
         return start + offset, rotation
 
+    def numbers(self, group: int) -> tuple[int, ...]:
+        """The numbers of all matches of this group, by rotation: those that share their deals.
+
+        Raises:
+            IndexError: there is no such group.
+        """
+        if not 0 <= group < self.groups:
+            raise IndexError(f"group {group} of a schedule of {self.groups} (0 to {self.groups - 1})")
+        start, stop = self._bounds(self._window_of(group))
+        first = start * self.rotations + group - start
+        return tuple(first + rotation * (stop - start) for rotation in range(self.rotations))
+
     def _chunk(self, chunk: int) -> list[list[int]]:
         """Some line-ups on end; the last few are kept, as matches are asked for more or less in order."""
         found = self._recent.get(chunk)

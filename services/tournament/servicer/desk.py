@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from services.common.errors import PlatformError, Reason
@@ -14,9 +14,11 @@ from services.ledger.ledger import Ledger
 from services.ledger.values import Page, Result, Totals, Tournament, TournamentState
 from services.tournament.director import FINAL, DirectorStatus
 from services.tournament.servicer.plans import Plan, Plans, make_plan
+from services.tournament.servicer.releases import read_record
 from services.tournament.servicer.running import DirectorLost, DirectorPort, RunningTournament
+from services.tournament.servicer.tables import Tables
 from services.tournament.spec import SpecError, TournamentSpec, format_spec, house_bot_id, parse_spec
-from services.tournament.standings import PlayedMatch, Standing, compute_standings
+from services.tournament.standings import Order, Standing
 
 __all__ = ["Desk", "DirectorLost", "DirectorPort", "TournamentView"]
 
@@ -60,7 +62,7 @@ class Desk:
         self._launch = launch
         self._new_seed = new_seed
         self._plans = Plans()
-        self._tables: dict[str, tuple[int, list[Standing]]] = {}
+        self._tables = Tables(ledger)
         self._running: dict[str, RunningTournament] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
@@ -182,9 +184,26 @@ class Desk:
 
         return await asyncio.to_thread(look)
 
-    async def standings(self, name: str) -> list[Standing]:
-        """The table, best first. Raises PlatformError TOURNAMENT_UNKNOWN."""
-        return await asyncio.to_thread(self._standings, name)
+    async def standings(self, name: str, order: Order = Order.POINTS) -> list[Standing]:
+        """The table, best first. Raises PlatformError TOURNAMENT_UNKNOWN, or STATE_CONFLICT for beans without beans."""
+
+        def look() -> list[Standing]:
+            return self._tables.of(self._plans.of(self._ledger.tournament(name)), order)
+
+        return await asyncio.to_thread(look)
+
+    async def record(self, name: str, number: int) -> bytes:
+        """The compressed record of one match.
+
+        Raises PlatformError TOURNAMENT_UNKNOWN; MALFORMED without such a match; STATE_CONFLICT while it has no record,
+        or other matches with the same deals are still to be played.
+        """
+
+        def look() -> bytes:
+            tournament = self._ledger.tournament(name)
+            return read_record(self._ledger, tournament, self._plans.of(tournament).schedule, number)
+
+        return await asyncio.to_thread(look)
 
     async def results(self, name: str, after: int, limit: int) -> list[Result]:
         """At most `limit` results after a number. Raises PlatformError TOURNAMENT_UNKNOWN."""
@@ -210,20 +229,6 @@ class Desk:
         return TournamentView(
             tournament, self._plans.of(tournament), self._ledger.totals(name), one.status if one else None
         )
-
-    def _standings(self, name: str) -> list[Standing]:
-        plan = self._plans.of(self._ledger.tournament(name))
-
-        def played() -> Iterator[PlayedMatch]:
-            for result in self._ledger.results(name):
-                match = plan.schedule.match(result.number)
-                yield PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults)
-
-        done = self._ledger.totals(name).matches
-        known = self._tables.get(name)
-        if known is None or known[0] != done:
-            known = self._tables[name] = (done, list(compute_standings(plan.spec.entrants, played())))
-        return known[1]
 
     # ---- directors
 

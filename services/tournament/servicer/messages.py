@@ -7,10 +7,11 @@ from datetime import datetime
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
+from services.common.errors import PlatformError, Reason
 from services.ledger.values import Result, TournamentState
 from services.tournament.servicer.desk import TournamentView
 from services.tournament.servicer.plans import Plan
-from services.tournament.standings import Standing
+from services.tournament.standings import Order, Standing
 
 _STATES = {
     TournamentState.OPEN: pb.STATE_OPEN,
@@ -20,6 +21,23 @@ _STATES = {
     TournamentState.FINISHED: pb.STATE_FINISHED,
     TournamentState.CANCELLED: pb.STATE_CANCELLED,
 }
+
+_ORDERS = {
+    pb.STANDINGS_ORDER_UNSPECIFIED: Order.POINTS,
+    pb.STANDINGS_ORDER_BY_POINTS: Order.POINTS,
+    pb.STANDINGS_ORDER_BY_BEANS: Order.BEANS,
+}
+_MOST_BEANS = 2**63 - 1
+
+
+def order_from_proto(order: int) -> Order:
+    """What comes first in a table. Raises PlatformError MALFORMED for a number that means nothing here."""
+    for number, known in _ORDERS.items():
+        if number == order:
+            return known
+    raise PlatformError(
+        Reason.MALFORMED, f"order: {order} is no order of a table; 1 is by points, 2 by beans.", field="order"
+    )
 
 
 def tournament_to_proto(view: TournamentView) -> pb.Tournament:
@@ -79,6 +97,12 @@ def standing_to_proto(standing: Standing) -> pb.Standing:
         illegal_answers=standing.illegal_answers,
         disconnects=standing.disconnects,
         takeovers=standing.takeovers,
+        points=standing.points,
+        title=standing.title,
+        beans=None if standing.beans is None else max(-_MOST_BEANS - 1, min(standing.beans, _MOST_BEANS)),
+        beans_per_deal=standing.beans_per_deal,
+        beans_low=standing.beans_low,
+        beans_high=standing.beans_high,
     )
 
 

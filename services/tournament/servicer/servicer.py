@@ -75,10 +75,13 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
 
     async def GetStandings(self, request: pb.GetStandingsRequest, context: _Context) -> pb.GetStandingsResponse:
         view = await self._desk.view(request.name)
-        standings = await self._desk.standings(request.name)
+        standings = await self._desk.standings(request.name, messages.order_from_proto(request.order))
         return pb.GetStandingsResponse(
             standings=map(messages.standing_to_proto, standings), progress=messages.progress_to_proto(view)
         )
+
+    async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> pb.GetRecordResponse:
+        return pb.GetRecordResponse(record=await self._desk.record(request.name, request.number))
 
     async def ListMatches(self, request: pb.ListMatchesRequest, context: _Context) -> pb.ListMatchesResponse:
         size = _page_size(request.page_size)

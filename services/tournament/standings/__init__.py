@@ -1,6 +1,6 @@
 """Who is how good, and how sure that is: the table, computed from the matches that count."""
 
 from services.tournament.standings.table import StandingsTable, compute_standings
-from services.tournament.standings.values import PlayedMatch, Standing
+from services.tournament.standings.values import Order, PlayedMatch, Standing
 
-__all__ = ["PlayedMatch", "Standing", "StandingsTable", "compute_standings"]
+__all__ = ["Order", "PlayedMatch", "Standing", "StandingsTable", "compute_standings"]

@@ -1,4 +1,4 @@
-"""The table: mean points per deal with a 95 % interval over deal blocks.
+"""The table: mean points, and beans, per deal with a 95 % interval over deal blocks.
 
 A deal block is one deal with all its rotations: its matches share their luck, so they are one observation of each
 entrant and not five. Where a block has only some of its rotations yet, it weighs as many deals as it has.
@@ -18,28 +18,32 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bots_sdk.rules.titles import title_of
 from services.common.matches import SeatFaults
 from services.tournament.standings.student import t_quantile
-from services.tournament.standings.values import PlayedMatch, Standing
+from services.tournament.standings.values import Order, PlayedMatch, Standing
 
 MIN_BLOCKS = 10
 """With fewer there is no interval: an entrant whose few blocks happen to agree would look far too sure."""
 _UPPER = 0.975
+_COLUMNS = {Order.POINTS: (0, 1), Order.BEANS: (2, 3)}
+"""Where in a block is what was won, and in how many deals."""
 
 
 class StandingsTable:
     """Takes in matches in any order and has the table ready at any time.
 
-    Memory grows with entrants times blocks: two numbers for each block an entrant has played in.
+    Memory grows with entrants times blocks: four numbers for each block an entrant has played in.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
-        """The entrants' names, by index."""
+    def __init__(self, names: Sequence[str], *, beans: bool = False, titles: bool = False) -> None:
+        """The entrants' names, by index; whether deals are settled in beans, and whether points carry titles."""
         self._names = tuple(names)
+        self._has_beans = beans
+        self._has_titles = titles
         self._numbers: set[int] = set()
-        # By entrant: block (group, deal) -> [points, deals].
+        # By entrant: block (group, deal) -> [points, deals, beans, deals with beans].
         self._blocks: list[dict[tuple[int, int], list[int]]] = [{} for _ in names]
         self._matches = [0] * len(self._names)
         # By entrant: timeouts, illegal answers, disconnects, takeovers.
@@ -59,51 +63,62 @@ class StandingsTable:
         for seat, entrant in enumerate(match.entrants):
             blocks = self._blocks[entrant]
             for deal in match.deals:
-                block = blocks.setdefault((match.group, deal.number), [0, 0])
+                block = blocks.setdefault((match.group, deal.number), [0, 0, 0, 0])
                 block[0] += deal.points[seat]
                 block[1] += 1
+                if self._has_beans and deal.beans is not None:
+                    block[2] += deal.beans[seat]
+                    block[3] += 1
             self._matches[entrant] += 1
             for kind, faults in enumerate(_counts(match.faults[seat])):
                 self._faults[entrant][kind] += faults
 
-    def standings(self) -> list[Standing]:
+    def standings(self, order: Order = Order.POINTS) -> list[Standing]:
         """The table as it is now, best first; entrants with the very same mean share a rank and are listed by name."""
-        means = [self._mean(entrant) for entrant in range(len(self._names))]
-        order = sorted(range(len(self._names)), key=lambda entrant: _place(means[entrant], self._names[entrant]))
+        means = [self._mean(entrant, order) for entrant in range(len(self._names))]
+        entrants = sorted(range(len(self._names)), key=lambda entrant: _place(means[entrant], self._names[entrant]))
         table: list[Standing] = []
-        for position, entrant in enumerate(order):
-            tied = position > 0 and means[entrant] == means[order[position - 1]]
+        for position, entrant in enumerate(entrants):
+            tied = position > 0 and means[entrant] == means[entrants[position - 1]]
             table.append(self._standing(entrant, table[-1].rank if tied else position + 1))
         return table
 
-    def _mean(self, entrant: int) -> Fraction | None:
+    def _mean(self, entrant: int, order: Order) -> Fraction | None:
+        won, counted = _COLUMNS[order]
         blocks = self._blocks[entrant].values()
-        deals = sum(deals for _, deals in blocks)
-        return Fraction(sum(points for points, _ in blocks), deals) if deals else None
+        deals = sum(block[counted] for block in blocks)
+        return Fraction(sum(block[won] for block in blocks), deals) if deals else None
 
     def _standing(self, entrant: int, rank: int) -> Standing:
         ordered = [block for _, block in sorted(self._blocks[entrant].items())]
-        sums = np.array(ordered, dtype=np.int64).reshape(-1, 2)
-        mean, margin = interval(sums[:, 0], sums[:, 1])
+        points, low, high = _mean_and_ends(ordered, Order.POINTS)
+        beans, beans_low, beans_high = _mean_and_ends(ordered, Order.BEANS) if self._has_beans else (None, None, None)
+        total = sum(block[0] for block in ordered)
         timeouts, illegal_answers, disconnects, takeovers = self._faults[entrant]
         return Standing(
             rank=rank,
             name=self._names[entrant],
-            points_per_deal=mean,
-            low=None if margin is None else mean - margin,
-            high=None if margin is None else mean + margin,
+            points_per_deal=points,
+            low=low,
+            high=high,
             matches=self._matches[entrant],
-            deals=int(sums[:, 1].sum()),
-            blocks=len(sums),
+            deals=sum(block[1] for block in ordered),
+            blocks=len(ordered),
             timeouts=timeouts,
             illegal_answers=illegal_answers,
             disconnects=disconnects,
             takeovers=takeovers,
+            points=total,
+            title=title_of(total) if self._has_titles else "",
+            beans=sum(block[2] for block in ordered) if self._has_beans else None,
+            beans_per_deal=beans,
+            beans_low=beans_low,
+            beans_high=beans_high,
         )
 
 
 def compute_standings(names: Sequence[str], matches: Iterable[PlayedMatch]) -> list[Standing]:
-    """The table of a tournament from its matches that count, in any order, best first.
+    """The table of a tournament, by points, from its matches that count, in any order, best first.
 
     Raises:
         ValueError: a match is there twice, or names an entrant that does not exist.
@@ -114,22 +129,31 @@ def compute_standings(names: Sequence[str], matches: Iterable[PlayedMatch]) -> l
     return table.standings()
 
 
-def interval(points: NDArray[np.int64], deals: NDArray[np.int64]) -> tuple[float, float | None]:
-    """Mean points per deal, and half the width of its 95 % interval (None with fewer than `MIN_BLOCKS` blocks).
+def interval(won: Sequence[int], deals: Sequence[int]) -> tuple[float, float | None]:
+    """Mean per deal, and half the width of its 95 % interval (None with fewer than `MIN_BLOCKS` blocks).
 
     Args:
-        points: an entrant's points in each block, summed over its deals; shape (blocks,).
-        deals: how many deals those are; shape (blocks,).
+        won: an entrant's points (or beans) in each block, summed over its deals. The sum over all blocks is taken with
+            Python's numbers: that of beans may be beyond 64 bits.
+        deals: how many deals those are, at least one in each block.
     """
-    count, total = len(points), int(deals.sum())
+    count, total = len(won), sum(deals)
     if total == 0:
         return 0.0, None
-    mean = int(points.sum()) / total
+    mean = sum(won) / total
     if count < MIN_BLOCKS:
         return mean, None
-    residuals = points - mean * deals
+    residuals = np.array(won, dtype=np.float64) - mean * np.array(deals, dtype=np.float64)
     error = float(np.sqrt(count / (count - 1) * np.dot(residuals, residuals))) / total
     return mean, t_quantile(_UPPER, count - 1) * error
+
+
+def _mean_and_ends(blocks: Sequence[Sequence[int]], order: Order) -> tuple[float, float | None, float | None]:
+    """Mean per deal, and the two ends of its interval."""
+    won, counted = _COLUMNS[order]
+    with_deals = [block for block in blocks if block[counted]]
+    mean, margin = interval([block[won] for block in with_deals], [block[counted] for block in with_deals])
+    return (mean, None, None) if margin is None else (mean, mean - margin, mean + margin)
 
 
 def _place(mean: Fraction | None, name: str) -> tuple[bool, Fraction, str]:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from services.common.matches import DealScore, SeatFaults
+
+
+class Order(Enum):
+    """What comes first in the table."""
+
+    POINTS = auto()
+    BEANS = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +33,8 @@ class Standing:
     """One line of the table. `low` and `high` are the 95 % interval of `points_per_deal`, None with too few blocks.
 
     Without a deal `points_per_deal` is 0 and the entrant comes last. `takeovers`: matches in which a house bot took
-    over.
+    over. `points` are those of all deals together, and `title` goes with them, empty without titles. `beans` are those
+    of all deals together, with mean and interval as for points; None where nothing is settled in beans.
     """
 
     rank: int
@@ -40,6 +49,12 @@ class Standing:
     illegal_answers: int
     disconnects: int
     takeovers: int
+    points: int = 0
+    title: str = ""
+    beans: int | None = None
+    beans_per_deal: float | None = None
+    beans_low: float | None = None
+    beans_high: float | None = None
 
     @property
     def faults(self) -> int:

@@ -84,6 +84,18 @@ def test_a_number_that_is_not_there_is_refused(number: int) -> None:
         schedule.match(number)
 
 
+@pytest.mark.parametrize(("sets", "rotated"), [(7, True), (7, False), (WINDOW + 1, True), (3 * WINDOW + 70, True)])
+def test_the_numbers_of_a_group_are_those_of_all_its_matches(sets: int, rotated: bool) -> None:
+    schedule = Schedule(Counted(sets), rotated=rotated, deals=1)
+    numbers: dict[int, list[int]] = {}
+    for match in schedule:
+        numbers.setdefault(match.group, []).append(match.number)
+    assert {group: list(schedule.numbers(group)) for group in range(sets)} == numbers
+    for group in (-1, sets):
+        with pytest.raises(IndexError):
+            schedule.numbers(group)
+
+
 def test_matches_asked_for_one_by_one_are_those_of_the_iteration() -> None:
     schedule = Schedule(FullSelection(11, 2, 3, True), rotated=True, deals=1)
     assert [schedule.match(number) for number in range(len(schedule))] == list(schedule)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean, stdev
 
 import pytest
 
 from services.common.matches import SeatFaults
-from services.tournament.standings import StandingsTable, compute_standings
+from services.tournament.standings import Order, StandingsTable, compute_standings
 from services.tournament.standings.student import t_quantile
 from services.tournament.standings.table import MIN_BLOCKS
 from tests.unit.tournament.played import played
@@ -112,6 +113,50 @@ def test_faults_are_added_up_for_who_made_them() -> None:
     assert (ann.timeouts, ann.illegal_answers, ann.disconnects, ann.takeovers, ann.faults) == (6, 4, 8, 2, 12)
     assert (lines["dan"].timeouts, lines["dan"].faults) == (1, 1)
     assert lines["ben"].faults == lines["cem"].faults == lines["eva"].faults == 0
+
+
+def test_the_order_by_beans_is_another_one_and_each_has_its_own_interval() -> None:
+    table = StandingsTable(NAMES, beans=True)
+    for group in range(12):
+        beans = (-50 * group, 40 * group, 10 * group, 0, 0)
+        table.add(played(group, group, SEATS, (8, 4, -4, -4, -4), beans=[beans]))
+    by_beans = table.standings(Order.BEANS)
+    assert [(line.rank, line.name, line.beans) for line in by_beans] == [
+        (1, "ben", 40 * 66), (2, "cem", 10 * 66), (3, "dan", 0), (3, "eva", 0), (5, "ann", -50 * 66),
+    ]  # fmt: skip
+    ann = by_beans[-1]
+    lost = [-50 * group for group in range(12)]
+    margin = t_quantile(0.975, 11) * stdev(lost) / 12**0.5
+    assert ann.beans_per_deal == pytest.approx(fmean(lost))
+    assert (ann.beans_low, ann.beans_high) == pytest.approx((fmean(lost) - margin, fmean(lost) + margin))
+    assert (ann.points_per_deal, ann.low, ann.high, ann.points) == (8.0, 8.0, 8.0, 96)
+    by_points = table.standings()
+    assert [(line.rank, line.name) for line in by_points[:2]] == [(1, "ann"), (2, "ben")]
+    assert {replace(line, rank=0) for line in by_points} == {replace(line, rank=0) for line in by_beans}
+
+
+def test_deals_from_before_beans_were_kept_count_for_points_alone() -> None:
+    table = StandingsTable(NAMES, beans=True)
+    table.add(played(0, 0, SEATS, (4, -1, -1, -1, -1), (0,) * 5, beans=[None, (30, -30, 0, 0, 0)]))
+    ann = table.standings(Order.BEANS)[0]
+    assert (ann.name, ann.deals, ann.points_per_deal, ann.beans, ann.beans_per_deal) == ("ann", 2, 2.0, 30, 30.0)
+
+
+def test_beans_beyond_64_bits_are_added_up_all_the_same() -> None:
+    table = StandingsTable(NAMES, beans=True)
+    for group in range(12):
+        table.add(played(group, group, SEATS, (0,) * 5, beans=[(2**61, -(2**61), 0, 0, group)]))
+    ann = table.standings(Order.BEANS)[0]
+    assert (ann.beans, ann.beans_per_deal, ann.beans_low) == (12 * 2**61, 2.0**61, 2.0**61)
+
+
+def test_titles_go_with_the_points_of_all_deals() -> None:
+    table = StandingsTable(NAMES, titles=True)
+    for group in range(5):
+        table.add(played(group, group, SEATS, (8, 4, -4, -4, -4)))
+    assert [line.title for line in table.standings()] == ["极品家丁", "家丁", "家丁", "家丁", "家丁"]
+    assert [line.title for line in compute_standings(NAMES, [])] == [""] * 5
+    assert [line.beans for line in table.standings()] == [None] * 5
 
 
 def test_a_match_with_two_results_is_refused_and_counts_once() -> None:

@@ -27,6 +27,8 @@ class Line:
     matches: int = 10
     deals: int = 20
     faults: int = 0
+    title: str = ""
+    beans_per_deal: float | None = None
 
 
 def make_card(name: str = "spring", **changes: Any) -> TournamentCard:

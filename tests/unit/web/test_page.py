@@ -43,6 +43,15 @@ class _Outline(HTMLParser):
         self.text += data
 
 
+def test_beans_and_titles_are_shown_where_there_are_some() -> None:
+    card = make_card()
+    rich = _Outline(make_page([card], card, [Line(title="护院", beans_per_deal=-12.5)], []))
+    assert all(text in rich.text for text in ("Title", "护院", "Beans per deal", "−12.500"))
+    plain = _Outline(make_page([card], card, [Line()], []))
+    assert "Title" not in plain.text
+    assert "Beans" not in plain.text
+
+
 def test_an_empty_platform_says_how_to_begin() -> None:
     outline = _Outline(make_page([], None, [], []))
     assert "None yet. Start one with: baohuang tournament run SPEC" in outline.text

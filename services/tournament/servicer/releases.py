@@ -1,0 +1,59 @@
+"""When the record of a match may be seen: nobody may know the deals in it while they are still to be played."""
+
+from __future__ import annotations
+
+from services.common.errors import PlatformError, Reason
+from services.ledger.ledger import Ledger
+from services.ledger.values import Tournament, TournamentState
+from services.tournament.schedule import Schedule
+
+_NOT_OVER = tuple(state for state in TournamentState if not state.is_final)
+
+
+def read_record(ledger: Ledger, tournament: Tournament, schedule: Schedule, number: int) -> bytes:
+    """The compressed record of a match.
+
+    Every match with the same deals must have a result, or the tournament must be over, so that there will be none; and
+    no other tournament that is not over may play the deals of the same seed.
+
+    Raises:
+        PlatformError: MALFORMED without such a match; STATE_CONFLICT if the record must be kept back, or is not there.
+    """
+    name = tournament.name
+    if not 0 <= number < len(schedule):
+        last = len(schedule) - 1
+        raise PlatformError(
+            Reason.MALFORMED, f"number: {name!r} has no match {number}; it has 0 to {last}.", field="number"
+        )
+    group, _ = schedule.place(number)
+    numbers = schedule.numbers(group)
+    done = ledger.done_among(name, numbers)
+    if number not in done:
+        yet = "" if tournament.state.is_final else " yet"
+        raise _conflict(name, number, f"Match {number} of {name!r} has no result{yet}.")
+    left = 0 if tournament.state.is_final else len(numbers) - len(done)
+    if left:
+        others = "another match" if left == 1 else f"{left} other matches"
+        raise _kept_back(name, number, f"its deals are still to be played in {others}")
+    if (other := _same_seed(ledger, tournament)) is not None:
+        raise _kept_back(name, number, f"{other!r} has the same seed, so the same deals, and is not over")
+    record = ledger.match_record(name, number)
+    if record is None:
+        raise _conflict(name, number, f"Match {number} of {name!r} was played by a version that kept no records.")
+    return record
+
+
+def _same_seed(ledger: Ledger, tournament: Tournament) -> str | None:
+    """Another tournament that plays the same deals and is not over."""
+    for other in ledger.tournaments_in(_NOT_OVER):
+        if other.secret == tournament.secret and other.name != tournament.name:
+            return other.name
+    return None
+
+
+def _kept_back(name: str, number: int, reason: str) -> PlatformError:
+    return _conflict(name, number, f"The record of match {number} of {name!r} is kept back: {reason}.")
+
+
+def _conflict(name: str, number: int, message: str) -> PlatformError:
+    return PlatformError(Reason.STATE_CONFLICT, message, tournament=name, number=str(number))

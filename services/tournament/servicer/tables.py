@@ -1,0 +1,46 @@
+"""Tables of stored tournaments, computed from the ledger and remembered until there are more results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from services.common.errors import PlatformError, Reason
+from services.ledger.ledger import Ledger
+from services.tournament.servicer.plans import Plan
+from services.tournament.standings import Order, PlayedMatch, Standing, StandingsTable
+
+
+class Tables:
+    """Tables by tournament. Thread-safe enough: at worst one is computed twice."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        # By name: how many matches are in it, and the table in each order it can be had.
+        self._tables: dict[str, tuple[int, dict[Order, list[Standing]]]] = {}
+
+    def of(self, plan: Plan, order: Order) -> list[Standing]:
+        """The table of a tournament, best first. Blocks while it is computed.
+
+        Raises PlatformError STATE_CONFLICT for an order that this tournament does not have.
+        """
+        name, beans = plan.spec.name, plan.spec.options.beans
+        if order is Order.BEANS and not beans:
+            raise PlatformError(
+                Reason.STATE_CONFLICT,
+                f"The tournament {name!r} has no table by beans: the option `beans` is off in it.",
+                tournament=name,
+            )
+        done = self._ledger.totals(name).matches
+        known = self._tables.get(name)
+        if known is None or known[0] != done:
+            table = StandingsTable(plan.spec.entrants, beans=beans, titles=plan.spec.options.titles)
+            for match in self._played(plan):
+                table.add(match)
+            orders = list(Order) if beans else [Order.POINTS]
+            known = self._tables[name] = (done, {one: table.standings(one) for one in orders})
+        return known[1][order]
+
+    def _played(self, plan: Plan) -> Iterator[PlayedMatch]:
+        for result in self._ledger.results(plan.spec.name):
+            match = plan.schedule.match(result.number)
+            yield PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults)
