@@ -13,6 +13,7 @@ from services.common.targets import Target
 from services.ledger.ledger import Ledger
 from services.ledger.values import Page, Result, Totals, Tournament, TournamentState
 from services.tournament.director import FINAL, DirectorStatus
+from services.tournament.servicer.planner import Planner
 from services.tournament.servicer.plans import Plan, Plans, make_plan
 from services.tournament.servicer.releases import read_record
 from services.tournament.servicer.running import DirectorLost, DirectorPort, RunningTournament
@@ -62,6 +63,7 @@ class Desk:
         self._launch = launch
         self._new_seed = new_seed
         self._plans = Plans()
+        self._planner = Planner()
         self._tables = Tables(ledger)
         self._running: dict[str, RunningTournament] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -99,19 +101,20 @@ class Desk:
     # ---- verbs
 
     async def plan(self, spec_yaml: str) -> Plan:
-        """What a specification would come to. Raises PlatformError SPEC_INVALID."""
-        spec = read_spec(spec_yaml)
-        return await asyncio.to_thread(make_plan, self._seeded(spec))
+        """What a specification would come to. Raises PlatformError SPEC_INVALID or RATE_LIMITED."""
+        spec = self._seeded(await self._planner.do(lambda: read_spec(spec_yaml)))
+        return await self._planner.do(lambda: make_plan(spec))
 
     async def create(self, spec_yaml: str) -> TournamentView:
         """Store a tournament and start its director.
 
-        Raises PlatformError SPEC_INVALID, TOURNAMENT_EXISTS, BOT_UNKNOWN, or DRAINING while the platform stops.
+        Raises PlatformError SPEC_INVALID, RATE_LIMITED, TOURNAMENT_EXISTS, BOT_UNKNOWN, or DRAINING while the platform
+        stops.
         """
         self._verify_not_stopping()
-        spec = self._seeded(read_spec(spec_yaml))
+        spec = self._seeded(await self._planner.do(lambda: read_spec(spec_yaml)))
         await asyncio.to_thread(self._verify_bots, spec)
-        plan = await asyncio.to_thread(make_plan, spec)
+        plan = await self._planner.do(lambda: make_plan(spec))
         assert spec.seed is not None
         # Whoever knows the seed knows the deals, so it is not in the text that everybody may read.
         text, secret = format_spec(replace(spec, seed=None)), spec.seed.encode()
