@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bots_sdk.asking import ask, call_hook, describe_illegal, synchronous
 from bots_sdk.bot import AnyBot, MatchResult, Seating, has_hook
 from bots_sdk.errors import BotFailed
+from bots_sdk.house import HOUSE_BOTS
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.errors import IllegalAnswer
@@ -18,6 +19,7 @@ from bots_sdk.rules.match import Match
 from bots_sdk.rules.options import Options
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import deck_order
+from bots_sdk.rules.view import View
 
 if TYPE_CHECKING:
     from bots_sdk.arena.recording import Came, MatchRecorder
@@ -89,6 +91,7 @@ class _LocalMatch:
     ) -> None:
         self._hooked = bots
         self._bots = tuple(synchronous(bot) for bot in bots)
+        self._is_house = tuple(type(bot) in HOUSE_BOTS.values() for bot in bots)
         self._match = match
         self._on_mishap = on_mishap
         self._recorder = recorder
@@ -118,17 +121,21 @@ class _LocalMatch:
     def _answer(self, seat: int) -> list[Event]:
         """Let the seat answer; the default where its bot fails. Whether it is legal only the match checks, and once."""
         match = self._match
-        view = match.deal.view(seat)
         try:
-            answer = ask(self._bots[seat], view)
+            answer = ask(self._bots[seat], self._shown(seat))
         except BotFailed as failed:
             self._count(seat, str(failed))
-            return self._apply(seat, view.default(), "failed")
+            return self._apply(seat, match.deal.default(seat), "failed")
         try:
             return self._apply(seat, answer, "answered")
         except IllegalAnswer as refused:
             self._count(seat, describe_illegal(answer, refused))
-            return self._apply(seat, view.default(), "illegal")
+            return self._apply(seat, match.deal.default(seat), "illegal")
+
+    def _shown(self, seat: int) -> View:
+        """The seat's view. The match plays by it, so a bot that may write into it gets one of its own."""
+        view = self._match.deal.view(seat)
+        return view if self._is_house[seat] else view.copy()
 
     def _apply(self, seat: int, answer: Answer, came: Came) -> list[Event]:
         match, recorder = self._match, self._recorder
@@ -142,16 +149,16 @@ class _LocalMatch:
         return events
 
     def _tell(self, events: list[Event]) -> None:
-        deal = self._match.deal
+        views = {seat: self._shown(seat) for seat in {*self._watchers, *self._enders}}
         for event in events:
             for seat in self._watchers:
-                view = deal.view(seat)
+                view = views[seat]
                 self._hook(seat, partial(self._hooked[seat].event_seen, event, view))
                 if isinstance(event, DealStarted):
                     self._hook(seat, partial(self._hooked[seat].event_seen, HandDealt(view.hand), view))
             if isinstance(event, DealEnded):
                 for seat in self._enders:
-                    self._hook(seat, partial(self._hooked[seat].deal_ended, event, deal.view(seat)))
+                    self._hook(seat, partial(self._hooked[seat].deal_ended, event, views[seat]))
 
     def _hook(self, seat: int, hook: Callable[[], None]) -> None:
         try:

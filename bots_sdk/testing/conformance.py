@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -19,7 +20,11 @@ from bots_sdk.rules.view import View
 
 SLOW_S = 1.0
 """A decision that takes longer is reported: the usual limit is 2 s."""
+MOST_SLOW = 10
+"""After so many of them the check ends: it would take hours."""
 _MOST_MESSAGES = 20
+_DEALS = 2
+"""Deals of a match: a bot that keeps something of the deal before is found out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ class BotReport:
         lines += [f"{number} times: {message}." for message, number in self.mishaps.items()]
         if self.slow:
             lines.append(f"{self.slow} decisions took longer than {SLOW_S:g} s; the usual limit is 2 s.")
+        if self.slow >= MOST_SLOW:
+            lines.append("That was enough; the check ended early.")
         return lines
 
 
@@ -66,6 +73,7 @@ def check_bot(
     profiles: Sequence[str] = tuple(PROFILES),
     seed: int | str = 0,
     timer: Callable[[], float] = perf_counter,
+    on_match: Callable[[int], None] | None = None,
 ) -> BotReport:
     """Play deals with a bot, under several profiles and against several others, and report what went wrong.
 
@@ -75,15 +83,18 @@ def check_bot(
         profiles: names of profiles.
         seed: what the shuffles come from.
         timer: a clock in seconds.
+        on_match: called after each match with the number of its deals.
     """
-    bot = _Timed(make(), timer)
     mishaps: Counter[str] = Counter()
+    bot = _Timed(make(), timer, mishaps)
     played = 0
-    # Two deals a match, so that a bot that keeps something of the deal before is found out.
-    for number in range(-(-deals // (2 * len(profiles)))):
-        for profile in profiles:
-            _play(bot, PROFILES[profile], number, f"{seed}/{profile}/{number}", mishaps)
-            played += 2
+    with suppress(_SlowEnough):
+        for number in range(-(-deals // (_DEALS * len(profiles)))):
+            for profile in profiles:
+                _play(bot, PROFILES[profile], number, f"{seed}/{profile}/{number}", mishaps)
+                played += _DEALS
+                if on_match is not None:
+                    on_match(_DEALS)
     times = bot.times
     return BotReport(
         deals=played,
@@ -104,24 +115,34 @@ def _play(bot: _Timed, options: Options, number: int, seed: str, mishaps: Counte
 
     others: list[AnyBot] = [GreedyBot(), GreedyBot(), RandomBot(f"{seed}/a"), RandomBot(f"{seed}/b")]
     line_up = [*others[:seat], bot, *others[seat:]]
-    play_match(line_up, options, 2, seed.encode(), on_mishap=count)
+    play_match(line_up, options, _DEALS, seed.encode(), on_mishap=count)
+
+
+class _SlowEnough(BaseException):
+    """The check has seen enough slow decisions. No `Exception`, which would be taken for one of the bot's."""
 
 
 class _Timed(Bot):
-    """The bot, with every answer measured."""
+    """The bot, with every answer measured, and its view compared afterwards."""
 
-    def __init__(self, bot: AnyBot, timer: Callable[[], float]) -> None:
+    def __init__(self, bot: AnyBot, timer: Callable[[], float], mishaps: Counter[str]) -> None:
         self.times: list[float] = []
+        self._mishaps = mishaps
         self._bot = bot
         self._answer = synchronous(bot).answer
         self._timer = timer
 
     def answer(self, view: View) -> Answer:
+        before = view.copy()
         start = self._timer()
         try:
             return self._answer(view)
         finally:
             self.times.append(self._timer() - start)
+            if changed := _changed(before, view):
+                self._mishaps[f"answer() changed the view ({changed}), which is to be read; view.copy() is yours"] += 1
+            if self.times[-1] > SLOW_S and sum(time > SLOW_S for time in self.times) >= MOST_SLOW:
+                raise _SlowEnough
 
     def seated(self, seating: Seating) -> None:
         self._bot.seated(seating)
@@ -134,3 +155,12 @@ class _Timed(Bot):
 
     def match_ended(self, result: MatchResult) -> None:
         self._bot.match_ended(result)
+
+
+def _changed(before: View, after: View) -> str:
+    """The first attribute of two views that differs; empty if none does."""
+    for old, new in ((before, after), (before.public, after.public)):
+        for name in type(old).__slots__:
+            if name != "public" and getattr(old, name) != getattr(new, name):
+                return name
+    return ""

@@ -279,3 +279,22 @@ def test_the_interval_is_students() -> None:
         mean, low, high = mean_interval(values)
         deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (number - 1))
         assert (high - low) / 2 / (deviation / math.sqrt(number)) == pytest.approx(quantile, rel=2e-3)
+
+
+def test_a_bot_that_writes_into_its_view_changes_nothing_but_its_own() -> None:
+    class Writes(Recorder):
+        def answer(self, view: View) -> Answer:
+            answer = super().answer(view)
+            self.spoil(view)
+            return answer
+
+        def event_seen(self, event: Event, view: View) -> None:
+            self.spoil(view)
+
+        def spoil(self, view: View) -> None:
+            view.hand = b""
+            view.public.history.clear()
+
+    clean = [block.points for block in play_deals(four_greedy_and(GreedyBot()), 5, QINGDAO)]
+    spoilt = [block.points for block in play_deals(four_greedy_and(Writes()), 5, QINGDAO)]
+    assert spoilt == clean

@@ -12,6 +12,7 @@ from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES
 from bots_sdk.rules.view import View
 from bots_sdk.testing import check_bot
+from bots_sdk.testing.conformance import MOST_SLOW
 
 
 def test_a_fit_bot_is_called_fit() -> None:
@@ -86,3 +87,32 @@ def test_an_async_bot_is_checked_too() -> None:
             return view.legal()[0]
 
     assert check_bot(Asks, 2, profiles=["special"]).is_fit
+
+
+def test_a_bot_that_writes_into_its_view_is_found_and_harms_nobody() -> None:
+    class Writes(GreedyBot):
+        def answer(self, view: View) -> Answer:
+            answer = super().answer(view)
+            view.hand = b""
+            return answer
+
+    report = check_bot(Writes, 2, profiles=["qingdao"])
+    assert list(report.mishaps) == ["answer() changed the view (hand), which is to be read; view.copy() is yours"]
+
+    class Clears(GreedyBot):
+        def answer(self, view: View) -> Answer:
+            answer = super().answer(view)
+            view.public.history.clear()
+            return answer
+
+    (message,) = check_bot(Clears, 2, profiles=["qingdao"]).mishaps
+    assert "(history)" in message
+
+
+def test_a_check_ends_when_it_has_seen_enough_slow_decisions() -> None:
+    now = iter(range(1_000_000))
+    told: list[int] = []
+    report = check_bot(GreedyBot, 1000, timer=lambda: 2.0 * next(now), on_match=told.append)
+    assert (report.slow, report.decisions) == (MOST_SLOW, MOST_SLOW)
+    assert not told
+    assert "That was enough; the check ended early." in report.sentences()
