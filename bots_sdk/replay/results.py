@@ -12,6 +12,9 @@ from bots_sdk.rules.options import Options
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.titles import title_of
 
+_MOST = 2**63 - 1
+"""One deal always fits its field; a thousand with the highest stakes may not, and stay at the end of the range."""
+
 
 def result_to_proto(result: DealResult) -> pb.Result:
     """The result of a deal."""
@@ -39,7 +42,8 @@ def write_totals(options: Options, results: Sequence[DealResult], outcome: pb.Ou
     outcome.points.extend(points)
     if options.beans:
         settled = [result.beans.beans for result in results if result.beans is not None]
-        outcome.beans.extend(sum(beans[seat] for beans in settled) for seat in range(SEATS))
+        totals = (sum(beans[seat] for beans in settled) for seat in range(SEATS))
+        outcome.beans.extend(max(-_MOST, min(total, _MOST)) for total in totals)
     if options.titles:
         outcome.titles.extend(map(title_of, points))
 

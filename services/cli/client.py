@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import grpc
@@ -20,6 +20,9 @@ REACH = 5.0
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of an answer; the record of a match of a thousand deals has some millions."""
+
+LARGEST_PAGE = 1000
+"""So many matches one answer has at most."""
 
 ENDED = (pb.STATE_PAUSED, pb.STATE_FINISHED, pb.STATE_CANCELLED)
 """States in which nothing happens any more by itself."""
@@ -64,6 +67,19 @@ class Client:
         self, name: str, order: pb.StandingsOrder.ValueType = pb.STANDINGS_ORDER_BY_POINTS
     ) -> pb.GetStandingsResponse:
         return await self._stub.GetStandings(pb.GetStandingsRequest(name=name, order=order), timeout=PATIENCE)
+
+    async def matches(self, name: str, limit: int) -> Sequence[pb.Match]:
+        """The first `limit` matches with results; 0: all."""
+        found: list[pb.Match] = []
+        token = ""
+        while True:
+            size = min(limit - len(found), LARGEST_PAGE) if limit else LARGEST_PAGE
+            request = pb.ListMatchesRequest(name=name, page_size=size, page_token=token)
+            page = await self._stub.ListMatches(request, timeout=PATIENCE)
+            found += page.matches
+            token = page.next_page_token
+            if not token or len(found) == limit:
+                return found
 
     async def record(self, name: str, number: int) -> bytes:
         return (await self._stub.GetRecord(pb.GetRecordRequest(name=name, number=number), timeout=PATIENCE)).record

@@ -120,6 +120,22 @@ def tournaments_table(tournaments: Iterable[pb.Tournament]) -> Any:
     return table
 
 
+def matches_table(matches: Iterable[pb.Match]) -> Any:
+    """One line a match: who sat there, by seat, each with the points."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("match", justify="right", no_wrap=True)
+    for title in ("points by seat", "deals", "ending", "ended at"):
+        table.add_column(title)
+    for one in matches:
+        seats = (f"{name} {points:+d}" for name, points in zip(one.names, one.points, strict=True))
+        ended = one.ended_at.ToDatetime().strftime("%Y-%m-%d %H:%M")
+        table.add_row(str(one.number), ", ".join(seats), str(one.deals), one.ending.replace("_", " "), ended)
+    return table
+
+
 def remark(one: pb.Tournament) -> str:
     """What there is to say about a tournament, if anything."""
     if one.missing_bots:

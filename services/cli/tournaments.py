@@ -145,6 +145,24 @@ def standings(name: str, by: str, server: str, as_json: bool) -> None:
 
 @tournament.command()
 @click.argument("name")
+@click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, help="So many at most; 0: all.")
+@_common
+def matches(name: str, limit: int, server: str, as_json: bool) -> None:
+    """List the matches of NAME that have a result, by their numbers."""
+    from services.cli import tables
+
+    found = _at(server, lambda client: client.matches(name, limit))
+    console = tables.make_console()
+    if as_json:
+        tables.print_json(console, [tables.as_json(one) for one in found])
+    elif found:
+        console.print(tables.matches_table(found))
+    else:
+        console.print(f"No match of {name} has a result yet.", markup=False)
+
+
+@tournament.command()
+@click.argument("name")
 @click.argument("number", type=click.IntRange(min=0, max=2**63 - 1))
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path), help="The file to write; usually NAME-NUMBER.pb.z here."

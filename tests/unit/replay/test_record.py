@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -32,11 +33,15 @@ from bots_sdk.replay import (
     record_to_json,
     verify_record,
 )
+from bots_sdk.replay.results import write_totals
 from bots_sdk.rules.answers import Answer, Word
+from bots_sdk.rules.beans import Beans
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.match import MAX_VOIDS, Match
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES, make_options
+from bots_sdk.rules.public import PublicState
+from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment, deck_order, pack
 from tests.unit.replay.matches import GAMES, NAMES, NONCE, SECRET, START, record_of, recorded
 
@@ -305,6 +310,15 @@ def test_the_largest_settlement_there_can_be_has_a_record() -> None:
     verify_record(record)
     worst = 1_000_000 * 12 * 2**4 * 12 * 50**5
     assert 0 < max(map(abs, record.outcome.beans)) < worst < 2**63
+
+
+def test_beans_of_a_match_that_no_field_can_hold_stay_at_its_end() -> None:
+    options = make_options("bean", {"beans": True})
+    void = DealResult.void(PublicState(options))
+    results = [replace(void, beans=Beans(0, 1, (2**62, -(2**62), 7, 0, 0)))] * 4
+    outcome = pb.Outcome()
+    write_totals(options, results, outcome)
+    assert list(outcome.beans) == [2**63 - 1, 1 - 2**63, 28, 0, 0]
 
 
 def test_counts_that_no_field_can_hold_are_no_traceback() -> None:
