@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import importlib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard, cast
@@ -108,13 +108,21 @@ def describe_error(error: BaseException) -> str:
     """Type, text and place of an error in the bot's own file: `ValueError: empty (my_bot.py, line 12, in answer)`."""
     text = str(error)
     said = f"{type(error).__name__}: {_shortened(text)}" if text else type(error).__name__
-    # A bot may well fail inside a library or the rules: its file is the first one that is neither ours nor Python's.
-    outside = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_machinery(frame.filename)]
+    place = place_in_bot(traceback.extract_tb(error.__traceback__))
+    return f"{said} ({place})" if place else said
+
+
+def place_in_bot(frames: Sequence[traceback.FrameSummary]) -> str:
+    """Where in the bot's own file the innermost of these frames, outermost first, are; empty if they are nowhere in it.
+
+    A bot may well be inside a library or the rules: its file is the first one that is neither ours nor Python's.
+    """
+    outside = [frame for frame in frames if not _is_machinery(frame.filename)]
     if not outside:
-        return said
+        return ""
     file = outside[0].filename
     frame = [frame for frame in outside if frame.filename == file][-1]
-    return f"{said} ({Path(file).name}, line {frame.lineno}, in {frame.name})"
+    return f"{Path(file).name}, line {frame.lineno}, in {frame.name}"
 
 
 def _is_machinery(filename: str) -> bool:

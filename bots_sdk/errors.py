@@ -103,13 +103,11 @@ NEXT_STEPS: Mapping[str, str] = MappingProxyType(
         "REASON_TICKET_INVALID": "The lobby gives out a new ticket by itself.",
         "REASON_VERSION_UNSUPPORTED": "Install the version of baohuang-arena that fits the server.",
         "REASON_SUPERSEDED": "Only one process may run a bot; stop the other one, or register a second bot.",
-        "REASON_DRAINING": "The service is stopping; come back when it is up again.",
         "REASON_NAME_TAKEN": "Choose another name.",
-        "REASON_NAME_INVALID": "A name has 1 to 40 letters, digits, '-', '_' or '.', the first a letter or digit.",
         "REASON_INTERNAL": "The operator finds the details in the platform's log.",
     }
 )
-"""What a person should do next, by reason; `docs/errors.md` says more."""
+"""What a person should do next, by reason, where the platform's sentence does not say it; `docs/errors.md` has more."""
 
 _REFUSALS: Mapping[str, type[Refused]] = MappingProxyType(
     {

@@ -16,6 +16,9 @@ from bots_sdk.bot import AnyBot, AsyncBot, Bot, is_async
 from bots_sdk.errors import BotNotLoaded
 from bots_sdk.house import HOUSE_BOTS
 
+HOUSE_PREFIX = "house:"
+"""Tournaments name house bots with it, so it may stand here too."""
+
 
 @dataclass(frozen=True, slots=True)
 class BotSource:
@@ -43,7 +46,7 @@ def load_bot(text: str) -> BotSource:
     Raises:
         BotNotLoaded: there is none; the message says what was looked for and where it failed.
     """
-    house = HOUSE_BOTS.get(text)
+    house = HOUSE_BOTS.get(text.removeprefix(HOUSE_PREFIX))
     if house is not None:
         return BotSource(text, house, is_house=True)
     place, colon, name = text.rpartition(":") if not text.endswith(".py") else (text, "", "")

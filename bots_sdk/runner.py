@@ -63,10 +63,12 @@ class BotRunner:
 
     Attributes:
         statistics: what has been counted.
+        has_been_in: the lobby has let it in at least once.
     """
 
     def __init__(self, source: BotSource, settings: RunnerSettings, say: Callable[[str], None] = _log.info) -> None:
         self.statistics = ClientStatistics()
+        self.has_been_in = False
         self._source = source
         self._settings = settings
         self._say = say
@@ -120,6 +122,7 @@ class BotRunner:
                     async for tickets in answers:
                         if said != "in":
                             said = "in"
+                            self.has_been_in = True
                             self._say(f"in the lobby of {settings.server}")
                         backoff = FIRST_BACKOFF_S
                         self._join(tickets)
@@ -129,7 +132,7 @@ class BotRunner:
                 # One line for each change, not for each attempt.
                 if said != str(error):
                     said = str(error)
-                    self._say(f"{said}; trying again")
+                    self._say(f"{said.rstrip('.')}; trying again")
             await asyncio.sleep(backoff * (0.75 + 0.5 * jitter.random()))
             backoff = min(2 * backoff, MOST_BACKOFF_S)
 

@@ -7,9 +7,10 @@ of the line-up changes from block to block, because it matters who sits before w
 
 from bots_sdk.arena.blocks import BlockPlayed, play_deals
 from bots_sdk.arena.match import Mishap, play_match
-from bots_sdk.arena.standings import BotScore, LocalStandings, mean_interval
+from bots_sdk.arena.standings import LEAST_BLOCKS, BotScore, LocalStandings, mean_interval
 
 __all__ = [
+    "LEAST_BLOCKS",
     "BlockPlayed",
     "BotScore",
     "LocalStandings",

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from bots_sdk.arena.blocks import BlockPlayed
 
+LEAST_BLOCKS = 10
+"""With fewer blocks there is no interval: it would say more about chance than about the bots."""
 KEPT_MESSAGES = 5
 """So many different messages of a bot's mishaps are kept; all are counted."""
 
@@ -21,7 +23,7 @@ class BotScore:
     Attributes:
         name: as given.
         mean: points per deal.
-        low: lower end of the 95 % interval; -inf with fewer than two blocks.
+        low: lower end of the 95 % interval; -inf with fewer than `LEAST_BLOCKS` blocks.
         high: upper end.
         mishaps: how often the default was played for it, or a hook failed.
         messages: what the first different mishaps were, with their numbers.
@@ -53,6 +55,11 @@ class LocalStandings:
         """How many blocks have been added."""
         return len(self._means[0])
 
+    @property
+    def has_intervals(self) -> bool:
+        """There are enough blocks for intervals."""
+        return self.blocks >= LEAST_BLOCKS
+
     def add(self, block: BlockPlayed) -> None:
         """Take a block in."""
         self.deals += block.deals
@@ -66,6 +73,8 @@ class LocalStandings:
         found = []
         for name, means, messages in zip(self.names, self._means, self._messages, strict=True):
             mean, low, high = mean_interval(means)
+            if not self.has_intervals:
+                low, high = -math.inf, math.inf
             kept = tuple(messages.most_common(KEPT_MESSAGES))
             found.append(BotScore(name, mean, low, high, messages.total(), kept))
         return found

@@ -18,6 +18,8 @@ from bots_sdk.rules.profiles import PROFILES
 DEFAULT_SERVER = "127.0.0.1:7400"
 TOKEN_VARIABLE = "BAOHUANG_TOKEN"
 TERMINATED = 143
+GIVE_UP_S = 10.0
+"""A check waits so long for a decision."""
 _Value = TypeVar("_Value")
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -77,8 +79,9 @@ def run(  # noqa: PLR0913 - one for each option
     try:
         code = asyncio.run(_until_told(runner))
     finally:
-        left = f"; {runner.tables} tables were still being played" if runner.tables else ""
-        click.echo(f"Left{left}: {runner.statistics.summary()}.", err=True)
+        if runner.has_been_in:
+            left = f"; {runner.tables} tables were still being played" if runner.tables else ""
+            click.echo(f"Left{left}: {runner.statistics.summary()}.", err=True)
     raise click.exceptions.Exit(code)
 
 
@@ -166,7 +169,7 @@ def list_bots(server: str, token: str | None, token_file: Path | None, as_json: 
         click.echo(f"{one.name:<{width}}  {'here' if one.here else 'away'}{since}  {one.version}  {one.owner}".rstrip())
 
 
-@bot.command()
+@bot.command(short_help="Play under every profile of the rules and report what goes wrong.")
 @click.argument("bot_text", metavar="BOT")
 @click.option("--deals", type=click.IntRange(1), default=60, show_default=True, help="How many deals, at least.")
 @click.option("--profile", "profiles", multiple=True, type=click.Choice(list(PROFILES)), help="[default: all of them]")
@@ -175,29 +178,50 @@ def list_bots(server: str, token: str | None, token_file: Path | None, as_json: 
 def check(bot_text: str, deals: int, profiles: tuple[str, ...], seed: str, as_json: bool) -> None:
     """Play deals with BOT under every profile of the rules and report what goes wrong.
 
-    Exit code 1 if it raises, answers what is not legal, or takes longer than a second for a decision.
+    Exit code 1 if it raises, answers what is not legal, changes its view, takes longer than a second for a decision, or
+    does not answer at all within ten.
     """
+    from bots_sdk.cli.hosting import BotHung, bots_print_to_stderr, hosting
     from bots_sdk.loading import load_bot
     from bots_sdk.testing import check_bot
 
-    source = load_bot(bot_text)
-    report = check_bot(lambda: source.make(seed), deals, profiles=profiles or tuple(PROFILES), seed=seed)
+    with bots_print_to_stderr():
+        source = load_bot(bot_text)
+    names = profiles or tuple(PROFILES)
+    try:
+        with hosting(deals, hidden=as_json, give_up_s=GIVE_UP_S) as advance:
+            report = check_bot(lambda: source.make(seed), deals, profiles=names, seed=seed, on_match=advance)
+    except BotHung as error:
+        hung = f"no answer within {GIVE_UP_S:g} s ({error})"
+        click.echo(json.dumps({"fit": False, "hung": hung}) if as_json else f"{source.name} needs mending: {hung}.")
+        raise click.exceptions.Exit(1) from None
+    _show_check(source.name, report, as_json=as_json)
+    raise click.exceptions.Exit(0 if report.is_fit else 1)
+
+
+def _show_check(name: str, report: Any, *, as_json: bool) -> None:
     if as_json:
         click.echo(
             json.dumps(
                 {"fit": report.is_fit, "deals": report.deals, "decisions": report.decisions, "slow": report.slow}
-                | {"mean_s": report.mean_s, "most_s": report.most_s, "mishaps": dict(report.mishaps)}
+                | {"mean_s": report.mean_s, "most_s": report.most_s, "mishaps": dict(report.mishaps), "hung": None}
             )
         )
     else:
         click.echo("\n".join(report.sentences()))
-        click.echo(f"{source.name} is fit to play." if report.is_fit else f"{source.name} needs mending.")
-    raise click.exceptions.Exit(0 if report.is_fit else 1)
+        click.echo(f"{name} is fit to play." if report.is_fit else f"{name} needs mending.")
 
 
 def _wait_for(call: Coroutine[Any, Any, _Value]) -> _Value:
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
-    return asyncio.run(call)
+    from bots_sdk.errors import Unreachable
+
+    try:
+        return asyncio.run(call)
+    except Unreachable as error:
+        raise click.ClickException(
+            f"{error}: is `baohuang serve` running there? --server HOST:PORT names another platform"
+        ) from error
 
 
 def _address(text: str) -> str:
@@ -216,6 +240,8 @@ def _token(token: str | None, file: Path | None, *, needed: bool = True) -> str:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not a text"
             raise click.BadParameter(f"{file} cannot be read: {reason}", param_hint="--token-file") from error
+        if not token:
+            raise click.BadParameter(f"{file} is empty: was the bot registered?", param_hint="--token-file")
     if token is None:
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token and needed:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from time import perf_counter
 
 import click
 
-from bots_sdk.arena import LocalStandings, play_deals
+from bots_sdk.arena import LEAST_BLOCKS, LocalStandings, play_deals
 from bots_sdk.bot import AnyBot
+from bots_sdk.cli.hosting import bots_print_to_stderr, hosting
 from bots_sdk.cli.options import parse_rules, rules_options
-from bots_sdk.errors import BotNotLoaded
 from bots_sdk.loading import BotSource, load_bot
 from bots_sdk.rules.cards import SEATS
 
@@ -54,15 +52,16 @@ def play(  # noqa: PLR0913 - one for each option
     """
     if len(bots) != SEATS:
         raise click.UsageError(
-            f"a line-up has {SEATS} bots, not {len(bots)}: baohuang play my_bot.py:MyBot {'greedy ' * 4}"
+            f"a line-up has {SEATS} bots, not {len(bots)}: baohuang play my_bot.py:MyBot{' greedy' * (SEATS - 1)}"
         )
     options = parse_rules(profile, overrides)
-    names, line_up = _line_up(bots, seed)
+    with bots_print_to_stderr():
+        names, line_up = _line_up(bots, seed)
     standings = LocalStandings(names)
     began = perf_counter()
     interrupted = False
     try:
-        with _progress(deals, hidden=no_progress or as_json) as advance:
+        with hosting(deals, hidden=no_progress or as_json) as advance:
             for block in play_deals(
                 line_up, deals, options, seed,
                 deals_per_match=deals_per_match, on_match=advance, on_record=_keeper(folder),
@@ -83,11 +82,7 @@ def _line_up(texts: Sequence[str], seed: str) -> tuple[list[str], list[AnyBot]]:
     names: list[str] = []
     bots: list[AnyBot] = []
     for place, text in enumerate(texts):
-        try:
-            source = sources.get(text) or load_bot(text)
-        except BotNotLoaded as error:
-            raise click.UsageError(str(error)) from error
-        sources[text] = source
+        source = sources[text] = sources.get(text) or load_bot(text)
         times = sum(name.partition(" (")[0] == source.name for name in names)
         names.append(f"{source.name} ({times + 1})" if times else source.name)
         bots.append(source.make(f"{seed}/{place}"))
@@ -105,20 +100,6 @@ def _keeper(folder: Path | None) -> Callable[[bytes], None] | None:
     return lambda record: write_record(folder / f"match-{next(numbers)}{SUFFIX}", record)
 
 
-@contextmanager
-def _progress(deals: int, *, hidden: bool) -> Iterator[Callable[[int], None] | None]:
-    if hidden or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("deals"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("deals", total=deals)
-        yield lambda played: bar.advance(task, played)
-
-
 def _show(standings: LocalStandings, profile: str, seconds: float) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -129,17 +110,19 @@ def _show(standings: LocalStandings, profile: str, seconds: float) -> None:
     table.add_column("95 % interval", justify="right")
     table.add_column("mishaps", justify="right")
     scores = sorted(standings.scores(), key=lambda score: -score.mean)
+    no_interval = f"from {LEAST_BLOCKS} blocks on"
     for score in scores:
-        interval = f"{score.low:+.2f} to {score.high:+.2f}" if standings.blocks > 1 else "one block only"
-        table.add_row(score.name, f"{score.mean:+.2f}", interval, str(score.mishaps or ""))
+        interval = f"{score.low:+.2f} to {score.high:+.2f}" if standings.has_intervals else no_interval
+        table.add_row(score.name, f"{score.mean:+.2f}", interval, str(score.mishaps))
     Console().print(table)
     for score in scores:
         for message, number in score.messages:
-            click.echo(f"{score.name}: {number} times: {message}; the default was played", err=True)
+            click.echo(f"{score.name}: {number} times: {message}", err=True)
+    if any(score.mishaps for score in scores):
+        click.echo("Wherever there was no legal answer the default was played.", err=True)
 
 
 def _show_json(standings: LocalStandings, report: dict[str, object]) -> None:
-    finite = standings.blocks > 1
     report |= {
         "deals": standings.deals,
         "blocks": standings.blocks,
@@ -147,7 +130,7 @@ def _show_json(standings: LocalStandings, report: dict[str, object]) -> None:
             {
                 "name": score.name,
                 "points_per_deal": score.mean,
-                "interval": [score.low, score.high] if finite else None,
+                "interval": [score.low, score.high] if standings.has_intervals else None,
                 "mishaps": score.mishaps,
                 "messages": dict(score.messages),
             }

@@ -29,7 +29,7 @@ def show(file: Path, deal: int | None) -> None:
         click.echo(line)
 
 
-@replay.command()
+@replay.command(short_help="Play the match again and check everything.")
 @click.argument("file", type=RECORD_FILE)
 @click.option("--commitment", metavar="HEX", help="What the bots were told before the first deal, in hexadecimal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")

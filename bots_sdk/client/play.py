@@ -118,7 +118,7 @@ class PlayClient:
         # The same trouble is said once, not with every attempt.
         if str(error) != self._was_lost:
             self._was_lost = str(error)
-            self._said(f"{error}; trying again")
+            self._said(f"{str(error).rstrip('.')}; trying again")
 
     async def _wait(self, error: ArenaError, backoff: float) -> None:
         seconds = backoff * (0.75 + 0.5 * self._jitter.random())

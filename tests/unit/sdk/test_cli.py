@@ -63,6 +63,7 @@ def broken(tmp_path: Path) -> str:
         (["bot", "run", "greedy", "--token", "snow☃man"], "the token has signs that no token has"),
         (["bot", "run", "greedy", "--token", "t", "--server", "nowhere"], "'nowhere' is not of the form HOST:PORT"),
         (["bot", "run", "greedy", "--token", "t", "--server", "host:99999"], "is not of the form HOST:PORT"),
+        (["bot", "run", "greedy", "--token-file", "/dev/null"], "/dev/null is empty: was the bot registered?"),
         (["bot", "run", "greedy", "--token-file", "/no/such/file"], "/no/such/file cannot be read: No such file"),
         (["bot", "run", "nobody", "--token", "t"], "'nobody' names no bot"),
         (["bot", "check", "nobody"], "'nobody' names no bot"),
@@ -106,7 +107,9 @@ def test_whatever_goes_wrong_ends_in_a_sentence(
 
 def test_nobody_at_the_address_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bot", "register", "mine", "--server", "127.0.0.1:1"]) == 1
-    assert "Error: nobody answers at 127.0.0.1:1" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "Error: nobody answers at 127.0.0.1:1" in err
+    assert "is `baohuang serve` running there?" in err
 
 
 # --------------------------------------------------------------------------------------------------------------- works
@@ -118,18 +121,19 @@ def test_play_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "points per deal" in out
     assert "greedy (3)" in out
     assert "10 deals of qingdao in 2 blocks" in out
+    assert out.count("from 10 blocks on") == 5  # two blocks make no interval
 
 
 def test_play_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     def result(seed: str) -> dict[str, Any]:
-        arguments = ["--deals", "10", "--json", "--seed", seed, "--profile", "bean", "--option", "stakes=1,2"]
+        arguments = ["--deals", "50", "--json", "--seed", seed, "--profile", "bean", "--option", "stakes=1,2"]
         assert run(["play", "greedy", *FOUR, *arguments]) == 0
         report: dict[str, Any] = json.loads(capsys.readouterr().out)
         del report["seconds"]
         return report
 
     report = result("a")
-    assert (report["deals"], report["blocks"], report["profile"]) == (10, 2, "bean")
+    assert (report["deals"], report["blocks"], report["profile"]) == (50, 10, "bean")
     assert [bot["name"] for bot in report["bots"]] == ["greedy", "greedy (2)", "greedy (3)", "random", "random (2)"]
     assert sum(bot["points_per_deal"] for bot in report["bots"]) == pytest.approx(0)
     low, high = report["bots"][0]["interval"]
@@ -142,7 +146,64 @@ def test_play_says_what_a_bot_did_wrong(broken: str, capsys: pytest.CaptureFixtu
     assert run(["play", broken, *FOUR, "--deals", "5"]) == 0
     out, err = capsys.readouterr()
     assert "Broken" in out
-    assert "times: ValueError: no idea (broken_bot.py, line 6, in answer); the default was played" in err
+    assert "times: ValueError: no idea (broken_bot.py, line 6, in answer)\n" in err
+    assert err.endswith("Wherever there was no legal answer the default was played.\n")
+
+
+PRINTING_BOT = """
+from bots_sdk import Answer, Bot, View
+
+print("loaded")
+
+class Printing(Bot):
+    def __init__(self) -> None:
+        print("made")
+
+    def answer(self, view: View) -> Answer:
+        print("asked")
+        return view.default()
+"""
+
+
+@pytest.mark.parametrize("command", [["play"], ["bot", "check"]], ids=" ".join)
+def test_what_bots_print_goes_to_stderr(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "printing.py").write_text(PRINTING_BOT)
+    bots = [str(tmp_path / "printing.py"), *(FOUR if command == ["play"] else [])]
+    assert run([*command, *bots, "--deals", "2", "--profile", "qingdao", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["deals"] > 0
+    assert {"loaded", "made", "asked"} <= set(err.split())
+
+
+HANGING_BOT = """
+from bots_sdk import Answer, Bot, View
+
+class Hanging(Bot):
+    def answer(self, view: View) -> Answer:
+        while True:
+            try:
+                self.search(view)
+            except KeyboardInterrupt:
+                raise
+            except:
+                pass
+
+    def search(self, view: View) -> None:
+        view.copy()
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_check_gives_up_on_a_bot_that_hangs(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bots_sdk.cli.bot.GIVE_UP_S", 0.5)
+    (tmp_path / "hanging.py").write_text(HANGING_BOT)
+    assert run(["bot", "check", str(tmp_path / "hanging.py"), *options]) == 1
+    out = capsys.readouterr().out
+    assert "no answer within 0.5 s (hanging.py, line " in out
+    if options:
+        assert json.loads(out)["fit"] is False
 
 
 def test_check_tells_good_from_bad(broken: str, capsys: pytest.CaptureFixture[str]) -> None:
