@@ -22,6 +22,7 @@ from services.common.reaper import Reaper, descendants_of
 from services.common.settings import Settings
 from services.common.targets import format_address
 from services.common.tickets import KEY_BYTES
+from services.common.version import SERVER_VERSION
 from services.gateway.actor import GatewayDescription, start_gateway
 from services.ledger.ledger import Ledger
 from services.match.actor import start_match_services
@@ -77,6 +78,7 @@ class Platform:
         self._services = start_match_services(settings, ticket_key)
         self._gateway = start_gateway(settings, str(self.ledger_path), ticket_key, self._services)
         description: GatewayDescription = await self._gateway.describe.remote()
+        _log.info("started", extra={"version": SERVER_VERSION, "listens": description.addresses})
         return description
 
     @property
@@ -112,6 +114,7 @@ class Platform:
             _log.warning("the gateway did not stop in order: %r", error)
         finally:
             self.close()
+        _log.info("stopped", extra={"go_on": ", ".join(suspended)})
         return Stopped(tuple(suspended))
 
     def close(self) -> None:

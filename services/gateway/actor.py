@@ -116,6 +116,7 @@ class GatewayActor:
         """Ask where a match service is, and pass it on."""
         assert self._gateway is not None
         description = await self._handles[name].describe.remote()
+        _log.info("match service %s is at %s", name, description.address)
         self._known[name] = (MatchServiceInfo(name, description.address), description.target)
         self._gateway.set_match_services(self._known[known] for known in sorted(self._known))
 

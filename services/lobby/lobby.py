@@ -7,6 +7,7 @@ here alone, and bots come back by themselves after a restart.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from services.lobby.attendance import Attendance, LobbyTerms, MatchServiceInfo
 from services.lobby.bots import OWNER_LIMIT, VERSION_LIMIT, make_bot_id, verify_name, verify_text
 from services.lobby.presence import PresenceBoard, Sighting
 from services.lobby.tokens import hash_token, make_token
+
+_log = logging.getLogger(__name__)
 
 TABLES_LIMIT = 10_000
 """More tables than this no bot takes at once."""
@@ -103,6 +106,7 @@ class Lobby:
             self._ledger.create_bot, make_bot_id(), name, owner=owner, version=version, token_hash=hash_token(token)
         )
         self._metrics.registrations += 1
+        _log.info("bot registered", extra={"bot": name, "bot_id": bot.bot_id, "owner": owner})
         return Registration(bot, token)
 
     async def authenticate(self, token: str) -> Identity:
@@ -163,6 +167,7 @@ class Lobby:
         self._metrics.bots_attending = len(self._attending)
         self._presence.arrive(bot.bot_id, tables, self._clock.now())
         attendance.tell(self._services)
+        _log.info("bot came", extra={"bot": bot.name, "tables": tables, "sdk": sdk})
         try:
             yield attendance
         finally:
@@ -170,6 +175,7 @@ class Lobby:
                 del self._attending[bot.bot_id]
                 self._metrics.bots_attending = len(self._attending)
                 self._presence.leave(bot.bot_id, self._clock.now())
+                _log.info("bot left", extra={"bot": bot.name})
 
     def set_match_services(self, services: Iterable[MatchServiceInfo]) -> None:
         """These are all match services there are; every attending bot is told at once.

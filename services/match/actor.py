@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import uuid
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
 from services.match.leases import Leases
 from services.match.service import MatchService, MatchServiceSettings
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class MatchServiceActor:
         address = await self._service.start()
         host, reachable = self._settings.host, self._settings.reachable_host
         metrics = serve_metrics(self._registry, host, 0, reachable)
+        _log.info("listening", extra={"address": address, "incarnation": self._incarnation})
         return MatchServiceDescription(
             name=self._name,
             incarnation=self._incarnation,

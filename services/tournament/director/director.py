@@ -120,6 +120,13 @@ class Director:
                 _log.error("%s ends as %s, which cannot be written: %s", self._tournament, self._aim, error.message)
                 self._reason = error.message
         self._publish(self._aim)
+        status = self._board.current
+        _log.info(
+            "%s is left as %s",
+            self._tournament,
+            self._aim,
+            extra={"reason": self._reason, "matches_done": status.matches_done},
+        )
         return self._aim
 
     async def _play(self) -> None:
@@ -157,6 +164,7 @@ class Director:
             if current != written and not self._suspending:
                 await self._writer.insist(lambda current=current: self._ledger.set_state(*current))  # type: ignore[misc]
                 written = current
+                _log.info("%s is %s", self._tournament, status.state, extra={"reason": self._reason})
             status = await self._board.see(status.version, self._limits.poll)
 
     # ---- lanes

@@ -120,6 +120,7 @@ class Desk:
         text, secret = format_spec(replace(spec, seed=None)), spec.seed.encode()
         await asyncio.to_thread(self._ledger.create_tournament, spec.name, text, secret)
         self._plans.remember(plan)
+        _log.info("tournament %s created", spec.name, extra={"matches": len(plan.schedule), "bots": len(spec.entrants)})
         self._start(spec.name)
         return await self.view(spec.name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -14,6 +15,18 @@ import pytest
 from services.common.reaper import descendants_of
 
 from .serving import BAOHUANG, eventually, is_alive, verify_ledger
+
+
+def verify_logs(logs: Path) -> None:
+    """An operator reads afterwards what happened when."""
+    told = {
+        file.stem: [json.loads(line)["message"] for line in file.read_text().splitlines()]
+        for file in logs.glob("*.jsonl")
+    }
+    assert told["gateway"].count("bot came") == told["gateway"].count("bot left") == 8
+    assert {"bot registered", "tournament demo created"} <= set(told["gateway"])
+    assert told["director-demo"] == ["demo is open", "demo is running", "demo is left as finished"]
+    assert told["match-1"] == ["listening"]
 
 
 @pytest.mark.ray
@@ -47,4 +60,5 @@ def test_demo(tmp_path: Path) -> None:
     assert said.splitlines()[-1] == "300 deals, 150 matches, 0 faults (0 attempts void)"
     assert f"Ledger: {tmp_path}/demo/001/ledger.db" in said
     verify_ledger(tmp_path / "demo" / "001", "demo", 150, 2)
+    verify_logs(tmp_path / "demo" / "001" / "logs")
     eventually(lambda: not any(map(is_alive, others)), 10, "nothing is left behind")

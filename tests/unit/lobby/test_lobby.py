@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -136,6 +137,18 @@ async def test_a_bot_is_in_while_it_attends(lobby: Lobby, clock: ManualClock, me
     assert sighting is not None
     assert (sighting.presence, sighting.since) == (Presence.AWAY, clock.now())
     assert (lobby.here(), metrics.bots_attending) == ({}, 0)
+
+
+async def test_who_came_and_left_is_in_the_log_without_the_token(
+    lobby: Lobby, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    made = await lobby.register("alpha", "ann", "1.0")
+    with attend(lobby, await lobby.authenticate(made.token), tables=7):
+        pass
+    assert [record.message for record in caplog.records] == ["bot registered", "bot came", "bot left"]
+    assert all(vars(record)["bot"] == "alpha" for record in caplog.records)
+    assert not any(made.token in str(vars(record)) for record in caplog.records)
 
 
 async def test_of_two_attendances_the_newest_stays(lobby: Lobby, metrics: LobbyMetrics) -> None:
