@@ -20,15 +20,21 @@ ONE_PRESS = 0.5
 
 
 @click.command()
-@click.option("--data", "data_dir", type=click.Path(path_type=Path), help="Folder of ledger and logs.  [default: data]")
-@click.option("--host", help="Interface to listen on.  [default: 127.0.0.1]")
-@click.option("--advertised-host", help="Host that bots are told, if it is another.")
-@click.option("--port", help="gRPC port; 0: any free one.  [default: 7400]")
-@click.option("--http-port", help="HTTP port for page, metrics and discovery; 0: any free one.  [default: 7480]")
-@click.option("--match-services", help="How many match services to run, best one a core.  [default: 2]")
-@click.option("--match-port", help="gRPC port of the first match service, the others follow; 0: any free ones.")
-@click.option("--ray-address", help="Join the Ray cluster at this address instead of starting one here.")
-@click.option("--log-level", help="debug, info, warning or error.  [default: info]")
+@click.option(
+    "--data",
+    "data_dir",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of ledger and logs.  [default: data]",
+)
+@click.option("--host", metavar="HOST", help="Interface to listen on.  [default: 127.0.0.1]")
+@click.option("--advertised-host", metavar="HOST", help="Host that bots are told, if it is another.")
+@click.option("--port", metavar="PORT", help="gRPC port; 0: any free one.  [default: 7400]")
+@click.option("--http-port", metavar="PORT", help="Port for page and metrics; 0: any free one.  [default: 7480]")
+@click.option("--match-services", metavar="N", help="How many match services to run, best one a core.  [default: 2]")
+@click.option("--match-port", metavar="PORT", help="Port of the first match service, others follow; 0: any free ones.")
+@click.option("--ray-address", metavar="ADDRESS", help="Join the Ray cluster there instead of starting one here.")
+@click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]")
 def serve(**options: Any) -> None:
     """Run the platform: lobby, tournaments, match services, pages and metrics.
 

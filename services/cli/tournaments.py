@@ -81,8 +81,15 @@ def plan(spec: Path, server: str, as_json: bool) -> None:
     from services.cli import tables
 
     text = _read(spec)
-    planned = _at(server, lambda client: client.plan(text))
+
+    async def ask(client: Client) -> tuple[pb.Plan, list[str]]:
+        planned = await client.plan(text)
+        return planned, await _unregistered(server, planned.entrants)
+
+    planned, strangers = _at(server, ask)
     _show(planned, tables.describe_plan(planned), as_json)
+    if strangers:
+        click.echo(f"Not registered yet, and needed before it can run: {', '.join(strangers)}", err=True)
 
 
 @tournament.command("list")
@@ -187,6 +194,19 @@ def record(name: str, number: int, output: Path | None, server: str, as_json: bo
         click.echo(f"{file}: match {number} of {name}. Check it with: baohuang replay verify {shlex.quote(str(file))}")
 
 
+async def _unregistered(server: str, entrants: Iterable[str]) -> list[str]:
+    from bots_sdk.client import LobbyClient
+    from bots_sdk.errors import ArenaError
+    from services.tournament.spec import house_bot_id
+
+    try:
+        async with LobbyClient(server) as lobby:
+            known = {bot.name for bot in await lobby.list_bots()}
+    except ArenaError:  # it is a remark only
+        return []
+    return [name for name in entrants if house_bot_id(name) is None and name not in known]
+
+
 def _verb(server: str, as_json: bool, call: Callable[[Client], Awaitable[pb.Tournament]]) -> None:
     from services.cli import tables
 
@@ -248,9 +268,21 @@ def _print_standings(one: pb.Tournament, table: pb.GetStandingsResponse, as_json
 
 
 def _read(spec: Path) -> str:
+    """The text of a tournament file without mistakes; the platform itself could not send a long list of them."""
+    from services.tournament.spec import SpecError, parse_spec
+
     try:
-        return spec.read_text(encoding="utf-8")
+        text = spec.read_text(encoding="utf-8")
+        parse_spec(text)
     except OSError as error:
         raise CommandFailed(f"The file {spec} cannot be read ({error.strerror}): name a YAML file.") from None
     except UnicodeDecodeError:
         raise CommandFailed(f"The file {spec} is no UTF-8 text: name a YAML file.") from None
+    except SpecError as error:
+        mistakes = "\n".join(f"  {problem}" for problem in error.problems)
+        number = len(error.problems)
+        raise CommandFailed(
+            f"The file {spec} has {'a mistake' if number == 1 else f'{number} mistakes'}:\n{mistakes}",
+            "REASON_SPEC_INVALID",
+        ) from None
+    return text

@@ -169,6 +169,9 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 }
 assert list(_PARSERS) == [field.name for field in fields(Settings)]
 
+_OPTIONS = {"data_dir": "--data"}
+"""Options that are not called as their setting."""
+
 
 def _verify(settings: Settings) -> None:
     """What no field can be blamed for alone."""
@@ -201,7 +204,7 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
 
 
 def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    return _OPTIONS.get(name) or "--" + name.replace("_", "-")
 
 
 def _listed(names: Mapping[str, Any] | type[LogLevel]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 
 from services.common.errors import PlatformError, Reason
@@ -140,6 +140,7 @@ class Desk:
                 return await self.view(name)
             await one.wait_for_end()
         allowed = [TournamentState.PAUSED, *GOES_ON]
+        await self._verify_state(name, allowed, "resumed")
         await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.OPEN)
         self._start(name)
         return await self.view(name)
@@ -152,6 +153,7 @@ class Desk:
             await one.wait_for_end()
         # Also after a director: one that was about to pause has not listened any more.
         allowed = [state for state in TournamentState if state is not TournamentState.FINISHED]
+        await self._verify_state(name, allowed, "cancelled")
         await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.CANCELLED)
         return await self.view(name)
 
@@ -269,15 +271,19 @@ class Desk:
         """The running tournament; None for one that is paused already."""
         one = self._running.get(name)
         if one is None:
-            state = (await asyncio.to_thread(self._ledger.tournament, name)).state
-            if state is not TournamentState.PAUSED:
-                raise PlatformError(
-                    Reason.STATE_CONFLICT,
-                    f"The tournament {name!r} is {state}, it cannot be {wanted}.",
-                    tournament=name,
-                    state=state,
-                )
+            await self._verify_state(name, [TournamentState.PAUSED], wanted)
         return one
+
+    async def _verify_state(self, name: str, allowed: Collection[TournamentState], wanted: str) -> None:
+        """Said in the words of whoever asked; the ledger, which knows only states, keeps watch as well."""
+        state = (await asyncio.to_thread(self._ledger.tournament, name)).state
+        if state not in allowed:
+            raise PlatformError(
+                Reason.STATE_CONFLICT,
+                f"The tournament {name!r} is {state}, it cannot be {wanted}.",
+                tournament=name,
+                state=state,
+            )
 
     def _verify_not_stopping(self) -> None:
         if self._stopping:
@@ -304,7 +310,7 @@ def read_spec(spec_yaml: str) -> TournamentSpec:
         return parse_spec(spec_yaml)
     except SpecError as error:
         first = error.problems[0]
-        problems = "; ".join(str(problem) for problem in error.problems)
+        problems = " ".join(str(problem) for problem in error.problems)
         raise PlatformError(
-            Reason.SPEC_INVALID, f"The specification is wrong: {problems}.", key=first.path, line=str(first.line)
+            Reason.SPEC_INVALID, f"The specification is wrong: {problems}", key=first.path, line=str(first.line)
         ) from None

@@ -55,6 +55,9 @@ def test_a_tournament_from_the_file_to_the_table(serve: Serve, tmp_path: Path) -
     spec = write_spec(tmp_path, "whole", BOTS, matches=60)
     planned = serve.tournament("plan", str(spec))
     assert (planned["matches"], planned["deals"]) == (60, 120)
+    strange = write_spec(tmp_path, "strange", ["nobody", *BOTS], matches=60)
+    said = run_baohuang("tournament", "plan", str(strange), "--server", serve.server).stderr
+    assert said.strip() == "Not registered yet, and needed before it can run: nobody"
 
     played = serve.tournament("run", str(spec))
     assert played["tournament"]["state"] == "STATE_FINISHED"

@@ -55,7 +55,21 @@ def test_ledger_of_another_version(tmp_path: Path) -> None:
 
 def test_data_directory_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert "a folder, or a path where one can be made" in refusal("serve", "--data", str(tmp_path / "file"))
+    said = refusal("serve", "--data", str(tmp_path / "file"))
+    assert said.startswith("Error: --data is ")
+    assert "a folder, or a path where one can be made" in said
+
+
+def test_every_mistake_of_a_tournament_file_is_said_on_a_line_of_its_own(tmp_path: Path) -> None:
+    spec = tmp_path / "cup.yaml"
+    wrong = "\n".join(f"  wrong_{number}: 1" for number in range(60))  # more than a gRPC status could carry
+    spec.write_text(f"name: my cup\nprofile: qingdao\nbots: [a, a]\nschedule: full\ndeals: 0\noptions:\n{wrong}\n")
+    for command in ("plan", "run"):
+        said = run_baohuang("tournament", command, str(spec), code=1).stderr.splitlines()
+        assert said[0] == f"Error: The file {spec} has 63 mistakes:"
+        assert said[1].startswith("  line 1: name: must be 1 to 40 letters")
+        assert len(said) == 64
+        assert all(line.startswith("  line ") and line.endswith(".") for line in said[1:])
 
 
 def test_wrong_option(tmp_path: Path) -> None:

@@ -270,8 +270,9 @@ async def test_what_is_over_cannot_be_paused_or_resumed(house: House) -> None:
     await house.desk.create(SPEC)
     house.directors[0].stand(TournamentState.FINISHED)
     await eventually(house, TournamentState.FINISHED)
-    for verb in (house.desk.pause, house.desk.resume, house.desk.cancel):
-        with pytest.raises(PlatformError, match="finished") as caught:
+    verbs = {"paused": house.desk.pause, "resumed": house.desk.resume, "cancelled": house.desk.cancel}
+    for wanted, verb in verbs.items():
+        with pytest.raises(PlatformError, match=f"'cup' is finished, it cannot be {wanted}") as caught:
             await verb("cup")
         assert caught.value.reason is Reason.STATE_CONFLICT
     with pytest.raises(PlatformError) as unknown:
