@@ -1,43 +1,27 @@
 """Makes sure that processes we started do not outlive us, even when we are killed without a chance to end them.
 
-A tiny process of its own holds the reading end of a pipe. When the pipe closes, closed by us or by our death,
-it kills what is left. It knows the processes by file descriptors, so a number that was given to somebody else in the
-meantime does no harm.
+A tiny process of its own, this file run as a program, holds the reading end of a pipe. When the pipe closes, closed by
+us or by our death, it kills what is left, and what that has started since. It knows the processes by file descriptors,
+so a number that was given to somebody else in the meantime does no harm.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-_WATCH = """
-import os, signal, sys
-watched = []
-for pid in map(int, sys.argv[1:]):
-    try:
-        watched.append(os.pidfd_open(pid))
-    except OSError:
-        pass
-os.write(1, b"+")
-os.close(1)
-while os.read(0, 1):
-    pass
-for process in watched:
-    try:
-        signal.pidfd_send_signal(process, signal.SIGKILL)
-    except OSError:
-        pass
-"""
-
 
 class Reaper:
-    """Watches over processes by their ids; `close` ends those that are still there."""
+    """Watches over processes by their ids; `close` ends those that are still there, and all below them."""
 
     def __init__(self, pids: Iterable[int]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _WATCH, *map(str, pids)],
+            [sys.executable, "-I", "-S", __file__, *map(str, pids)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -72,3 +56,40 @@ def descendants_of(pid: int) -> set[int]:
             found.add(child)
             waiting.append(child)
     return found
+
+
+def _watch(pids: Iterable[int]) -> None:
+    """Wait until standard input closes; then end these processes and all below them."""
+    watched: dict[int, int] = {}
+    _open(pids, watched)
+    os.write(1, b"+")
+    os.close(1)
+    while os.read(0, 1):
+        pass
+    # What has stopped starts nothing more, and is still there to be asked for what it has started.
+    while stopped := [pid for pid, process in watched.items() if _send(process, signal.SIGSTOP)]:
+        below = set().union(*map(descendants_of, stopped)) - watched.keys() - {os.getpid()}
+        if not below:
+            break
+        _open(below, watched)
+    for process in watched.values():
+        _send(process, signal.SIGKILL)
+
+
+def _open(pids: Iterable[int], watched: dict[int, int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            watched[pid] = os.pidfd_open(pid)
+
+
+def _send(process: int, number: signal.Signals) -> bool:
+    """Whether the process was still there."""
+    try:
+        signal.pidfd_send_signal(process, number)
+    except OSError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    _watch(map(int, sys.argv[1:]))

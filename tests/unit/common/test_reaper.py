@@ -61,6 +61,26 @@ def test_what_we_started_dies_with_us_when_we_are_killed() -> None:
     assert all(ended(pid) for pid in others)
 
 
+def test_what_they_start_later_dies_too() -> None:
+    script = (
+        "import subprocess, sys\n"
+        "sys.stdin.readline()\n"
+        f"child = subprocess.Popen({SLEEP!r}, start_new_session=True)\n"
+        "print(child.pid, flush=True)\n"
+        "child.wait()\n"
+    )
+    command, pipe = [sys.executable, "-S", "-c", script], subprocess.PIPE
+    with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        reaper = Reaper([parent.pid])
+        parent.stdin.write("go\n")
+        parent.stdin.flush()
+        child = int(parent.stdout.readline())
+        reaper.close()
+        assert ended(child)
+
+
 def test_descendants_are_found_at_any_depth() -> None:
     script = f"import subprocess; subprocess.Popen({SLEEP!r}).wait()"
     with subprocess.Popen([sys.executable, "-S", "-c", script]) as parent:
