@@ -13,6 +13,7 @@ from typing import Any
 
 from baohuang.error.v1 import reason_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.asking import describe_error
 from bots_sdk.bot import MatchResult
 from bots_sdk.client.seat import EventGap, TableSeat, points_from_proto
 from bots_sdk.client.statistics import ClientStatistics
@@ -168,6 +169,10 @@ class PlaySession:
             answer = seat.view.default()
         except IllegalAnswer:
             seat.close()  # the seat is not asked any more; what closed the request is on its way
+            return
+        except Exception as error:  # what the service told does not fit together, and nothing is legal
+            seat.close()
+            self._say_once(f"there is no answer to what the platform asks{_where(seat)}: {describe_error(error)}")
             return
         self.decide(seat, request, answer)
 

@@ -62,6 +62,8 @@ def _wind_claimed(public: PublicState, event: WindClaimed) -> None:
 def _ask_after(public: PublicState, seat: int) -> None:
     """Ask the next seat of the circle, or begin the second; if nobody is left, the trick is over (rules 5.9)."""
     owner = public.owner
+    if owner < 0:  # nobody can pass on nothing; the circles below would have no end
+        raise ValueError("nothing is on the table")
     sizes = public.sizes
     if not public.second_circle:
         locked = public.locked

@@ -11,10 +11,15 @@ import pytest
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.bot import AnyBot, Bot, Seating
 from bots_sdk.client import BotPool, ClientStatistics, Crew, InlineThinker
+from bots_sdk.client.seat import EventGap
 from bots_sdk.client.session import MOST_RECORDS, PlaySession
+from bots_sdk.convert import event_to_proto, options_to_proto
 from bots_sdk.errors import BotFailed, ProtocolBroken
 from bots_sdk.house import GreedyBot, make_house_bot
 from bots_sdk.rules.answers import Answer
+from bots_sdk.rules.events import Passed
+from bots_sdk.rules.phases import Phase
+from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.view import View
 from bots_sdk.testing.hosted_match import HostedMatch
 
@@ -44,6 +49,13 @@ class Client:
         while (message := self.session.take()) is not None:
             taken.append(message)
         return taken
+
+
+class SilentBot(Bot):
+    """A bot that finds nothing to answer."""
+
+    def answer(self, view: View) -> Answer:
+        raise ValueError("nothing")
 
 
 def test_every_message_is_confirmed_once() -> None:
@@ -180,6 +192,30 @@ def test_the_same_trouble_is_said_once() -> None:
 def test_broken_bytes_are_a_protocol_broken() -> None:
     with pytest.raises(ProtocolBroken):
         Client().session.receive(b"\x0a\xff")
+
+
+def seated() -> pb.Seated:
+    """A seat at table 1."""
+    return pb.Seated(table=1, match_id="m", seat=0, options=options_to_proto(make_options("qingdao")), names="abcde")
+
+
+@pytest.mark.timeout(20)
+def test_a_pass_on_an_empty_table_is_a_gap_and_no_endless_circle() -> None:
+    client = Client()
+    passed = event_to_proto(Passed(0), table=1, number=1)
+    with pytest.raises(EventGap):
+        client.tell(resumed=pb.Resumed(seated=seated(), events=[passed]))
+
+
+def test_a_question_to_which_there_is_no_answer_ends_nothing() -> None:
+    client = Client(lambda seed: SilentBot())
+    client.tell(seated=seated())
+    view = client.session.seats[1].view
+    view.public.asked, view.public.phase = (0,), Phase.CALL
+    client.tell(request=pb.Request(table=1, request=1))
+    client.think()
+    assert client.session.seats[1].request == 0
+    assert any("there is no answer to what the platform asks at table 1" in said for said in client.said)
 
 
 def test_a_summary_names_what_happened_and_no_more() -> None:
