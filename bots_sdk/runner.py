@@ -7,7 +7,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from random import Random
+from time import monotonic
 
 from bots_sdk.client import (
     AsyncThinker,
@@ -21,6 +21,7 @@ from bots_sdk.client import (
     ThreadThinker,
     Ticket,
 )
+from bots_sdk.client.backoff import Backoff
 from bots_sdk.errors import ArenaError, Superseded, TokenRejected, VersionMismatch
 from bots_sdk.loading import BotSource
 
@@ -110,10 +111,11 @@ class BotRunner:
     async def _attend(self) -> None:
         """Stay with the lobby, for ever; streams go on while it is away."""
         settings = self._settings
-        backoff = FIRST_BACKOFF_S
+        backoff = Backoff(FIRST_BACKOFF_S, MOST_BACKOFF_S, settings.token)
         said = ""
-        jitter = Random(settings.token)
         while True:
+            called = monotonic()
+            lasted = 0.0
             try:
                 async with (
                     LobbyClient(settings.server) as lobby,
@@ -124,8 +126,8 @@ class BotRunner:
                             said = "in"
                             self.has_been_in = True
                             self._say(f"in the lobby of {settings.server}")
-                        backoff = FIRST_BACKOFF_S
                         self._join(tickets)
+                        lasted = monotonic() - called
             except _FATAL:
                 raise
             except ArenaError as error:
@@ -133,8 +135,7 @@ class BotRunner:
                 if said != str(error):
                     said = str(error)
                     self._say(f"{said.rstrip('.')}; trying again")
-            await asyncio.sleep(backoff * (0.75 + 0.5 * jitter.random()))
-            backoff = min(2 * backoff, MOST_BACKOFF_S)
+            await asyncio.sleep(backoff.pause(lasted))
 
     def _join(self, tickets: list[Ticket]) -> None:
         for ticket in tickets:

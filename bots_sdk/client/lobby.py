@@ -20,6 +20,7 @@ from bots_sdk.version import PROTOCOL_VERSION, SDK_NAME
 
 CALL_TIMEOUT_S = 10.0
 DEFAULT_SILENCE_S = 60.0
+MOST_SILENCE_S = 600.0
 _PAGE = 100
 
 
@@ -146,7 +147,7 @@ class LobbyClient:
                     answer = await call.read()
                 if answer is grpc.aio.EOF:
                     raise Unreachable(f"the lobby at {self._address} ended the call")
-                silence = answer.silence_limit_s or DEFAULT_SILENCE_S
+                silence = min(answer.silence_limit_s or DEFAULT_SILENCE_S, MOST_SILENCE_S)
                 yield [_ticket(service) for service in answer.match_services]
         except TimeoutError:
             raise Unreachable(f"nothing was heard of the lobby at {self._address} for {silence:g} s") from None

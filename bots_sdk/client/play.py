@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from random import Random
 from time import monotonic
 from typing import Any
 
@@ -17,6 +16,7 @@ import grpc
 import grpc.aio
 
 from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.client.backoff import Backoff
 from bots_sdk.client.channel import error_of, open_channel
 from bots_sdk.client.lobby import Ticket
 from bots_sdk.client.session import PlaySession
@@ -24,7 +24,6 @@ from bots_sdk.client.statistics import ClientStatistics
 from bots_sdk.client.thinking import SLICE_S, Thinker
 from bots_sdk.errors import (
     ArenaError,
-    ProtocolBroken,
     Refused,
     Superseded,
     TicketRejected,
@@ -60,7 +59,6 @@ class PlayClient:
         self._say = say
         self._renewed = asyncio.Event()
         self._leaving = False
-        self._jitter = Random(ticket.name)
         self.session = PlaySession(thinker, statistics, self._said)
         self._was_lost = ""
         self._declared = ticket.tables
@@ -89,7 +87,7 @@ class PlayClient:
             Superseded: the same bot came in from somewhere else.
             VersionMismatch: the service speaks another version.
         """
-        backoff = FIRST_BACKOFF_S
+        backoff = Backoff(FIRST_BACKOFF_S, MOST_BACKOFF_S, self.ticket.name)
         while not (self._leaving and not self.session.seats):
             opened = monotonic()
             self._declared = self.ticket.tables
@@ -98,12 +96,9 @@ class PlayClient:
             except _FATAL:
                 raise
             except ArenaError as error:
-                # A stream that makes no sense again and again is not opened again and again without a pause.
-                if self.session.is_welcome and (monotonic() - opened > 1.0 or not isinstance(error, ProtocolBroken)):
-                    backoff = FIRST_BACKOFF_S
                 self._lost(error)
-                await self._wait(error, backoff)
-                backoff = min(2 * backoff, MOST_BACKOFF_S)
+                lasted = monotonic() - opened if self.session.is_welcome else 0.0
+                await self._wait(error, backoff.pause(lasted))
                 self._statistics.reconnects += 1
 
     def _may_end(self) -> bool:
@@ -120,8 +115,7 @@ class PlayClient:
             self._was_lost = str(error)
             self._said(f"{str(error).rstrip('.')}; trying again")
 
-    async def _wait(self, error: ArenaError, backoff: float) -> None:
-        seconds = backoff * (0.75 + 0.5 * self._jitter.random())
+    async def _wait(self, error: ArenaError, seconds: float) -> None:
         if isinstance(error, TicketRejected):
             # The lobby gives out a new one; until then the old one is of no use, but one cannot know.
             seconds = max(seconds, 1.0)

@@ -28,6 +28,8 @@ from bots_sdk.version import PROTOCOL_VERSION, SDK_NAME
 
 MOST_RECORDS = 2_000
 """Of one message sent: some 20 bytes each, so it stays far below what a service reads."""
+LEAST_HEARTBEAT_S, MOST_HEARTBEAT_S = 0.05, 300.0
+"""Whatever a service asks for: more often is a burden, and more seldom never notices that it is gone."""
 _COUNTED = frozenset({pb.ENDING_COMPLETED, pb.ENDING_COMPLETED_WITH_FAULTS})
 
 
@@ -214,7 +216,7 @@ class PlaySession:
                 f"the server speaks version {welcome.protocol_version} of the protocol, this client {PROTOCOL_VERSION}",
             )
         if welcome.heartbeat_ms:
-            self.heartbeat_s = welcome.heartbeat_ms / 1000
+            self.heartbeat_s = min(max(welcome.heartbeat_ms / 1000, LEAST_HEARTBEAT_S), MOST_HEARTBEAT_S)
         self._unresumed = set(self.seats)
         self._awaited = welcome.resumed
         self._finish_welcome()

@@ -13,10 +13,9 @@ from baohuang.cards.v1 import event_pb2
 from baohuang.error.v1 import reason_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.bot import MatchResult
-from bots_sdk.client import (
-    Ticket,
-)
-from bots_sdk.errors import Superseded, VersionMismatch
+from bots_sdk.client import PlayClient, Ticket
+from bots_sdk.client.play import MOST_BACKOFF_S
+from bots_sdk.errors import ArenaError, Superseded, VersionMismatch
 from bots_sdk.testing.fake_match_service import FakeStream
 from bots_sdk.testing.hosted_match import HostedMatch, host
 from tests.integration.sdk.running import Played, Running, Start, play_on, seated_at
@@ -46,6 +45,24 @@ async def test_a_broken_stream_is_opened_again_and_the_match_goes_on(start: Star
     assert running.statistics.reconnects == 1
     assert any("trying again" in line for line in running.said)
     assert any("connected again" in line for line in running.said)
+
+
+async def test_a_service_that_says_welcome_and_ends_is_asked_ever_more_seldom(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    async def note(_client: PlayClient, _error: ArenaError, seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(PlayClient, "_wait", note)
+    running = start()
+    while len(pauses) < 10:
+        stream = await running.stream()
+        await stream.welcome()
+        assert await stream.read() is not None  # it has read the welcome
+        stream.end()
+    assert max(pauses) > MOST_BACKOFF_S / 2
 
 
 async def test_a_service_that_restarts_is_found_again(start: Start) -> None:
