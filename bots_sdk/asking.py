@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import atexit
 import importlib
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
+from types import FrameType
 from typing import TypeGuard, cast
 
 from bots_sdk.bot import AnyBot, AsyncBot, Bot, is_async
@@ -58,6 +61,9 @@ def call_hook(hook: Callable[[], None]) -> None:
         hook()
     except _BOT_ERRORS as error:
         raise BotFailed(describe_error(error)) from error
+
+
+_ASKING = (ask.__code__, call_hook.__code__)
 
 
 def verify_type(answer: object) -> Answer:
@@ -123,6 +129,20 @@ def place_in_bot(frames: Sequence[traceback.FrameSummary]) -> str:
     file = outside[0].filename
     frame = [frame for frame in outside if frame.filename == file][-1]
     return f"{Path(file).name}, line {frame.lineno}, in {frame.name}"
+
+
+def frames_of_call(thread: int) -> list[FrameType]:
+    """Where in a bot a thread is now, from there out to the call that asked it; empty if it is in none."""
+    innermost = sys._current_frames().get(thread)
+    frames = [frame for frame, _ in traceback.walk_stack(innermost)] if innermost is not None else []
+    inside = list(takewhile(lambda frame: frame.f_code not in _ASKING, frames))
+    return frames[: len(inside) + 1] if len(inside) < len(frames) else []
+
+
+def place_of_call(frames: Sequence[FrameType]) -> str:
+    """The place in the bot's own file, of what `frames_of_call` gives: `my_bot.py, line 12, in search`."""
+    summary = traceback.StackSummary.extract(((frame, frame.f_lineno) for frame in frames), lookup_lines=False)
+    return place_in_bot(list(reversed(summary))) or "not in its own file"
 
 
 def _is_machinery(filename: str) -> bool:

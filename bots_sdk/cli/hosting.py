@@ -5,21 +5,18 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from itertools import takewhile
 from time import monotonic
 from types import FrameType, TracebackType
 from typing import TextIO
 
 import click
 
-from bots_sdk.asking import ask, call_hook, place_in_bot
+from bots_sdk.asking import frames_of_call, place_of_call
 
 STALLED_S = 5.0
 """After so long a bot that does not come back is named."""
-_ASKING = (ask.__code__, call_hook.__code__)
 
 
 class BotHung(Exception):
@@ -102,7 +99,7 @@ class StallWatch:
         since = due = 0.0
         while not self._left.wait(self._first_s / 10):
             now = monotonic()
-            frames = self._frames_of_call()
+            frames = frames_of_call(self._watched)
             found = frames[-1] if frames else None
             if found is None or found is not call:
                 call, since, due = found, now, self._first_s
@@ -110,20 +107,8 @@ class StallWatch:
             seconds = now - since
             if seconds >= due:
                 due *= 2
-                self._say(f"A bot has been thinking for {seconds:.0f} s ({_place(frames)}).")
+                self._say(f"A bot has been thinking for {seconds:.0f} s ({place_of_call(frames)}).")
             if self._give_up_s is not None and seconds >= self._give_up_s:
-                self.given_up = _place(frames)
+                self.given_up = place_of_call(frames)
                 self._give_up_s *= 2  # once more, if the bot catches that too
                 signal.pthread_kill(self._watched, signal.SIGINT)
-
-    def _frames_of_call(self) -> list[FrameType]:
-        """From where the bot is now out to the call that asked it; empty if none is being asked."""
-        innermost = sys._current_frames().get(self._watched)
-        frames = [frame for frame, _ in traceback.walk_stack(innermost)] if innermost is not None else []
-        inside = list(takewhile(lambda frame: frame.f_code not in _ASKING, frames))
-        return frames[: len(inside) + 1] if len(inside) < len(frames) else []
-
-
-def _place(frames: list[FrameType]) -> str:
-    summary = traceback.StackSummary.extract(((frame, frame.f_lineno) for frame in frames), lookup_lines=False)
-    return place_in_bot(list(reversed(summary))) or "not in its own file"

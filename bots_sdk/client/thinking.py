@@ -211,9 +211,9 @@ class AsyncThinker(InlineThinker):
 
     async def _await(self, seat: TableSeat, bot: AnyBot, request: int) -> None:
         bot.time_limit, bot.time_bank = seat.time.limit, seat.time.bank
-        view = seat.view.copy()
+        view = seat.view.copy()  # as it is now: the deal may go on meanwhile
         try:
-            answer = verify_legal(await ask_async(cast("AsyncBot", bot), view), view)
+            answer = verify_legal(await ask_async(cast("AsyncBot", bot), view.copy()), view)
         except BotFailed as failed:
             self.decider.fail(seat, request, str(failed))
         else:
@@ -226,12 +226,12 @@ class AsyncThinker(InlineThinker):
 
 
 def ask_legal(bot: Bot, view: View) -> Answer:
-    """The bot's answer, which is legal.
+    """The bot's answer, which is legal. The bot gets a view of its own: one that it writes into is of no use later.
 
     Raises:
         BotFailed: it raised, or returned what is not.
     """
-    return verify_legal(ask(bot, view), view)
+    return verify_legal(ask(bot, view.copy()), view)
 
 
 def watch(seat: TableSeat, decider: Decider) -> None:
@@ -244,7 +244,8 @@ def watch(seat: TableSeat, decider: Decider) -> None:
 
 
 def tell(bot: AnyBot, event: Event, view: View, mishap: Callable[[str], None]) -> None:
-    """Call the hooks for one event."""
+    """Call the hooks for one event, with a view of the bot's own."""
+    view = view.copy()
     try:
         call_hook(partial(bot.event_seen, event, view))
         if isinstance(event, DealEnded):

@@ -11,8 +11,9 @@ import queue
 import threading
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 
-from bots_sdk.asking import call_hook, describe_error
+from bots_sdk.asking import call_hook, describe_error, frames_of_call, place_of_call
 from bots_sdk.bot import AnyBot, Bot, MatchResult, has_hook
 from bots_sdk.client.seat import TableSeat
 from bots_sdk.client.thinking import BotPool, Decider, ask_legal, tell, watch
@@ -21,6 +22,7 @@ from bots_sdk.rules.events import Event
 from bots_sdk.rules.view import View
 
 Job = Callable[[], None]
+PATIENCE_S = 5.0
 
 
 class Mailbox:
@@ -45,10 +47,19 @@ class Crew:
 
     def __init__(self, threads: int) -> None:
         self._work: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._working: dict[int, float] = {}  # the threads that have a job, and since when
         # Daemons: a bot that never returns must not keep the process from ending.
         self._threads = [threading.Thread(target=self._run, name=f"bot-{n}", daemon=True) for n in range(threads)]
         for thread in self._threads:
             thread.start()
+
+    def held_s(self) -> tuple[float, int]:
+        """For how many seconds all threads have been at one job, and one of them; 0 while any waits for one."""
+        working = dict(self._working)
+        if len(working) < len(self._threads):
+            return 0.0, 0
+        thread, since = max(working.items(), key=lambda item: item[1])
+        return monotonic() - since, thread
 
     def put(self, job: Job) -> None:
         """Have the job done on one of the threads."""
@@ -60,8 +71,11 @@ class Crew:
             self._work.put(None)
 
     def _run(self) -> None:
+        thread = threading.get_ident()
         while (job := self._work.get()) is not None:
+            self._working[thread] = monotonic()
             job()
+            del self._working[thread]
 
 
 class ThreadThinker:
@@ -71,11 +85,15 @@ class ThreadThinker:
         pool: where bots come from.
         crew: the threads; several thinkers may share them.
         loop: the event loop of the client.
+        patience_s: a match that waits longer for a thread to begin on is said to wait.
     """
 
     decider: Decider
 
-    def __init__(self, pool: BotPool, crew: Crew, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, pool: BotPool, crew: Crew, loop: asyncio.AbstractEventLoop, *, patience_s: float = PATIENCE_S
+    ) -> None:
+        self._patience_s = patience_s
         self._pool = pool
         self._crew = crew
         self._loop = loop
@@ -84,6 +102,7 @@ class ThreadThinker:
         """See `Thinker.begin`."""
         seat.mind = Mailbox(View(seat.seating.options, seat.seating.seat))
         self._post(seat, partial(self._seat_bot, seat))
+        self._loop.call_later(self._patience_s, self._complain, seat)
 
     def see(self, seat: TableSeat, event: Event) -> None:
         """See `Thinker.see`."""
@@ -124,6 +143,14 @@ class ThreadThinker:
             box.busy = True
             jobs, box.jobs = box.jobs, []
             self._crew.put(partial(self._work, seat, jobs))
+
+    def _complain(self, seat: TableSeat) -> None:
+        """Where no thread is free for a match that begins, somebody must be told why the bot does not turn up."""
+        seconds, thread = self._crew.held_s()
+        frames = frames_of_call(thread)
+        if _box(seat).bot is None and seconds >= self._patience_s and frames:
+            place = place_of_call(frames)
+            self.decider.mishap(seat, f"no match can begin while the bot holds every thread ({place})")
 
     def _done(self, seat: TableSeat) -> None:
         _box(seat).busy = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -10,14 +11,14 @@ import pytest
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.bot import AnyBot, Bot, Seating
-from bots_sdk.client import BotPool, ClientStatistics, Crew, InlineThinker
-from bots_sdk.client.seat import EventGap
+from bots_sdk.client import BotPool, ClientStatistics, Crew, InlineThinker, ThreadThinker
+from bots_sdk.client.seat import EventGap, TableSeat
 from bots_sdk.client.session import MOST_RECORDS, PlaySession
 from bots_sdk.convert import event_to_proto, options_to_proto
 from bots_sdk.errors import BotFailed, ProtocolBroken
 from bots_sdk.house import GreedyBot, make_house_bot
 from bots_sdk.rules.answers import Answer
-from bots_sdk.rules.events import Passed
+from bots_sdk.rules.events import Event, Passed
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.view import View
@@ -27,10 +28,15 @@ from bots_sdk.testing.hosted_match import HostedMatch
 class Client:
     """A session with bots that think in the loop."""
 
-    def __init__(self, make: Callable[[int | str], AnyBot] = lambda seed: make_house_bot("greedy", seed)) -> None:
+    def __init__(
+        self,
+        make: Callable[[int | str], AnyBot] = lambda seed: make_house_bot("greedy", seed),
+        *,
+        trusted: bool = True,
+    ) -> None:
         self.said: list[str] = []
         self.statistics = ClientStatistics()
-        self.thinker = InlineThinker(BotPool(make), trusted=True)
+        self.thinker = InlineThinker(BotPool(make), trusted=trusted)
         self.session = PlaySession(self.thinker, self.statistics, self.said.append)
         self.session.hello("ticket", 4)
         self.tell(welcome=pb.Welcome(protocol_version=1))
@@ -225,6 +231,62 @@ def test_a_summary_names_what_happened_and_no_more() -> None:
     statistics.reconnects = 3
     assert statistics.summary().endswith("ms each, 1 timed out, 3 reconnects")
     assert ClientStatistics().summary() == "0 matches, 0 decisions, 0.0 ms each"
+
+
+class Seen:
+    """What a thinker says of its seats."""
+
+    def __init__(self) -> None:
+        self.mishaps: asyncio.Queue[str] = asyncio.Queue()
+        self.ready_seats: asyncio.Queue[TableSeat] = asyncio.Queue()
+        self.ready = self.ready_seats.put_nowait
+
+    def mishap(self, seat: TableSeat, message: str) -> None:
+        self.mishaps.put_nowait(message)
+
+
+async def test_a_match_that_cannot_begin_for_want_of_a_thread_says_where_the_bot_is() -> None:
+    let_go = threading.Event()
+
+    class Holds(GreedyBot):
+        def seated(self, seating: Seating) -> None:
+            assert let_go.wait(20)
+
+    crew = Crew(1)
+    thinker = ThreadThinker(BotPool(lambda _: Holds()), crew, asyncio.get_running_loop(), patience_s=0.05)
+    seen = thinker.decider = Seen()  # type: ignore[assignment]
+    seats = [TableSeat(HostedMatch(table).seated()) for table in (1, 2)]
+    for seat in seats:
+        thinker.begin(seat)
+    async with asyncio.timeout(10):
+        said = await seen.mishaps.get()
+        let_go.set()
+        assert {await seen.ready_seats.get(), await seen.ready_seats.get()} == set(seats)
+    crew.close()
+    assert seen.mishaps.empty()
+    assert said.startswith("no match can begin while the bot holds every thread (test_session.py, line ")
+    assert said.endswith(", in seated)")
+
+
+def test_what_a_bot_writes_into_its_view_is_its_own_affair() -> None:
+    class Writes(GreedyBot):
+        def answer(self, view: View) -> Answer:
+            answer = super().answer(view)
+            view.hand = b""
+            return answer
+
+        def event_seen(self, event: Event, view: View) -> None:
+            view.public.history.clear()
+
+    client = Client(lambda _: Writes(), trusted=False)
+    match = HostedMatch()
+    client.tell(seated=match.seated())
+    client.tell(*match.start())
+    client.think()
+    assert client.statistics.decisions == 1
+    (seat,) = client.session.seats.values()
+    assert seat.view.hand
+    assert not client.said
 
 
 def test_a_crew_does_every_job_and_ends() -> None:
