@@ -10,6 +10,7 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -29,14 +30,20 @@ _UNWRITABLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONL
 
 
 def make_engine(path: Path, *, wait: timedelta, read_only: bool) -> Engine:
-    """Connections to the file, made when needed; a writer waits at most `wait` for another one."""
+    """Connections to the file, made when needed; a writer waits at most `wait` for another one.
+
+    Transactions raise PlatformError LEDGER_UNWRITABLE once the path names another file, or none: SQLite would go on
+    with the file that nobody can find any more, or make an empty one.
+    """
+    file = _File(path)
     engine = create_engine(
-        URL.create("sqlite", database=str(path)),
+        URL.create("sqlite", database=f"file:{quote(str(path))}", query={"mode": "rw", "uri": "true"}),
         connect_args={"timeout": wait.total_seconds()},
         max_overflow=-1,  # as many as there are threads that ask; waiting for one another is SQLite's business
     )
 
     def prepare(connection: Any, _: ConnectionPoolEntry) -> None:
+        file.verify()
         connection.isolation_level = None  # the driver begins no transactions by itself: `begin` does
         connection.execute("PRAGMA foreign_keys = ON")
         # An operator may pull the plug: what was reported as written must be there afterwards. Batches make it cheap.
@@ -45,6 +52,7 @@ def make_engine(path: Path, *, wait: timedelta, read_only: bool) -> Engine:
             connection.execute("PRAGMA query_only = ON")
 
     def begin(connection: Connection) -> None:
+        file.verify()
         # A transaction that reads first and writes later would fail when another writer came between.
         writes = connection.get_execution_options().get(WRITES, False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -52,6 +60,30 @@ def make_engine(path: Path, *, wait: timedelta, read_only: bool) -> Engine:
     event.listen(engine, "connect", prepare)
     event.listen(engine, "begin", begin)
     return engine
+
+
+class _File:
+    """The file that a path named when it was opened first."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened: tuple[int, int] | None = None
+
+    def verify(self) -> None:
+        """Raises PlatformError LEDGER_UNWRITABLE unless the path still names it."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            place = None
+        else:
+            place = (found.st_dev, found.st_ino)
+        if self._opened is None:
+            self._opened = place
+        if place is None or place != self._opened:
+            name = self._path.name
+            detail = "it is gone" if place is None else "another one is in its place"
+            message = f"The file of the ledger {name} is not where it was opened ({detail}): put it back there."
+            raise PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=name, detail=detail)
 
 
 def prepare_file(path: Path, wait: timedelta) -> None:

@@ -57,6 +57,22 @@ def test_errors_while_running_name_the_file_and_no_path(path: Path) -> None:
         assert str(path.parent) not in f"{caught.value.message}{caught.value.metadata}"
 
 
+@pytest.mark.parametrize("instead", [None, b"", b"something else"])
+def test_a_file_that_is_taken_away_is_missed_at_once(path: Path, instead: bytes | None) -> None:
+    with Ledger.open(path) as ledger:
+        ledger.create_tournament("cup", "", b"s")
+        path.rename(path.with_name("elsewhere"))
+        if instead is not None:
+            path.write_bytes(instead)
+        for use in (lambda: ledger.record([make_outcome(1)]), lambda: ledger.tournament("cup")):
+            with pytest.raises(PlatformError, match=r"arena.db is not where it was opened") as caught:
+                use()
+            assert caught.value.reason is Reason.LEDGER_UNWRITABLE
+        assert path.exists() == (instead is not None), "no empty ledger takes its place"
+        path.with_name("elsewhere").rename(path)
+        assert len(ledger.record([make_outcome(1)]).new) == 1
+
+
 @contextmanager
 def file_limit(size: int) -> Iterator[None]:
     """Lets no file of this process grow beyond so many bytes: the system refuses the write, as on a full disk."""
