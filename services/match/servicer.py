@@ -30,6 +30,8 @@ LINGER_S = 0.003
 """How long events that need no answer wait for company."""
 HELLO_S = 10.0
 """How long a new stream may take to say hello."""
+RECORDS_LIMIT = 20_000
+"""The most records of one message: everybody waits while they are gone through, and a few bytes suffice for one."""
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 _HEARTBEAT = encode_record(pb.Heartbeat())
@@ -104,12 +106,19 @@ def decode_message(data: bytes) -> pb.PlayRequest:
     """What a client sent.
 
     Raises:
-        PlatformError: the bytes are no `PlayRequest`.
+        PlatformError: the bytes are no `PlayRequest`, or one with too many records.
     """
     try:
-        return pb.PlayRequest.FromString(data)
+        message = pb.PlayRequest.FromString(data)
     except DecodeError:
         raise PlatformError(Reason.MALFORMED, "the message is no PlayRequest") from None
+    if len(message.records) > RECORDS_LIMIT:
+        raise PlatformError(
+            Reason.TOO_LARGE,
+            f"the message holds {len(message.records)} records; at most {RECORDS_LIMIT} are read at once",
+            limit=str(RECORDS_LIMIT),
+        )
+    return message
 
 
 class _Stream:

@@ -84,6 +84,11 @@ async def a_huge_message(bot: RawBot) -> None:
     await bot.ended.wait()
 
 
+async def half_a_million_records(bot: RawBot) -> None:
+    await bot.send_bytes(pb.PlayRequest(records=[pb.ClientRecord()]).SerializeToString() * 500_000)
+    assert (await bot.refusal())[1] == "REASON_TOO_LARGE"
+
+
 async def hello_again(bot: RawBot) -> None:
     await bot.send(pb.ClientRecord(hello=pb.Hello(protocol_version=1)))
     assert (await bot.refusal())[1] == "REASON_HELLO_EXPECTED"
@@ -117,6 +122,7 @@ CASES = {
     "is ready at tables where it does not sit": Case(does=ready_for_other_tables),
     "sends garbage": Case(does=garbage, clock=QUICK, timeouts=True),
     "sends a huge message": Case(does=a_huge_message, clock=QUICK, timeouts=True),
+    "sends half a million records at once": Case(does=half_a_million_records, clock=QUICK, timeouts=True),
     "says hello twice": Case(does=hello_again, clock=QUICK, timeouts=True),
     "goes away for good": Case(does=goes_away, clock=QUICK, timeouts=True),
 }
