@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sqlite3
 from collections.abc import Iterator
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from services.common.errors import SetupError
+from services.common.settings import Settings
 from services.ledger.ledger import Ledger
+from services.main import Platform
 
 from .serving import run_baohuang
 
@@ -81,6 +85,17 @@ def test_no_ray_cluster_there(tmp_path: Path) -> None:
     ports = ("--port", "0", "--http-port", "0")
     said = refusal("serve", "--data", str(tmp_path), *ports, "--ray-address", "127.0.0.1:1")
     assert said.startswith("Error: No Ray cluster answers at 127.0.0.1:1 (Connection refused): start one with")
+
+
+def test_ray_that_does_not_come_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**_options: object) -> None:
+        raise Exception("The current node timed out during startup. This could happen because ...\nand so on")
+
+    monkeypatch.setattr("ray.init", init)
+    platform = Platform(Settings(data_dir=tmp_path, port=0, http_port=0))
+    with pytest.raises(SetupError, match="Ray cannot be started on this machine: The current node timed out"):
+        asyncio.run(platform.start())
+    platform.close()
 
 
 def test_no_platform_there(tmp_path: Path) -> None:
