@@ -55,10 +55,12 @@ class Player:
 def demo(bots: int, deals: int, data: Path, keep: bool) -> None:
     """Start a platform here, connect house bots to it as any remote bot would, and play a tournament."""
     with plain_errors():
-        asyncio.run(_demo(bots, deals, data, keep))
+        code = asyncio.run(_demo(bots, deals, data, keep))
+    raise click.exceptions.Exit(code)
 
 
-async def _demo(bots: int, deals: int, data: Path, keep: bool) -> None:
+async def _demo(bots: int, deals: int, data: Path, keep: bool) -> int:
+    """Gives the exit code: asyncio reports on whatever is raised here after a second Ctrl-C."""
     from services.cli.running import Interrupted
     from services.common.logging import configure_logging
     from services.common.settings import Settings
@@ -79,7 +81,7 @@ async def _demo(bots: int, deals: int, data: Path, keep: bool) -> None:
             await platform.stop(GRACE)
         except Interrupted:
             terminal.write(f"Interrupted. What was played is in {platform.ledger_path}\n")
-            raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+            return EXIT_INTERRUPTED
         finally:
             platform.close()
         progress = table.progress
@@ -87,6 +89,7 @@ async def _demo(bots: int, deals: int, data: Path, keep: bool) -> None:
             f"{progress.deals_done} deals, {progress.matches_done} matches, {progress.faults} faults "
             f"({progress.attempts_void} attempts void)\n"
         )
+    return 0
 
 
 async def _play(server: str, players: Sequence[Player], deals: int, terminal: TextIO) -> pb.GetStandingsResponse:

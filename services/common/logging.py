@@ -48,7 +48,7 @@ def configure_logging(role: str, settings: Settings, stderr: TextIO | None = Non
         sentence = f"The log {path} cannot be written ({error.strerror}): name a data_dir that can be."
         raise SetupError(sentence, key="data_dir") from None
     to_file.setFormatter(JsonFormatter(role))
-    to_people = logging.StreamHandler(stderr or sys.stderr)
+    to_people = ToPeople(stderr or sys.stderr)
     to_people.setLevel(logging.WARNING)
     to_people.setFormatter(SentenceFormatter(role))
     root = logging.getLogger()
@@ -122,6 +122,15 @@ class SentenceFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         more = " (details in the log)" if record.exc_info else ""
         return f"{record.levelname.lower()}: {self._role}: {hide_secrets(record.getMessage())}{more}"
+
+
+class ToPeople(logging.StreamHandler[TextIO]):
+    """What people are to see; on stderr once the stream that was given is closed, as something may go wrong even then."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.stream.closed:
+            self.stream = sys.stderr
+        super().emit(record)
 
 
 class LogFile(RotatingFileHandler):

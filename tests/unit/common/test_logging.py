@@ -131,3 +131,13 @@ def test_a_full_disk_is_told_once_and_stops_nothing(tmp_path: Path, capsys: pyte
     assert told.count("No space left on device") == 1
     assert told.endswith("going on without.\n")
     assert "Traceback" not in told
+
+
+def test_what_goes_wrong_after_the_terminal_is_given_back_is_said_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal = io.StringIO()
+    configure_logging("serve", Settings(data_dir=tmp_path), terminal)
+    terminal.close()
+    LOG.warning("late")
+    assert capsys.readouterr().err == "warning: serve: late\n"
