@@ -125,7 +125,7 @@ class SentenceFormatter(logging.Formatter):
 
 
 class ToPeople(logging.StreamHandler[TextIO]):
-    """What people are to see; on stderr once the stream that was given is closed, as something may go wrong even then."""
+    """What people are to see; on stderr once the stream that was given is closed: faults may come even then."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if self.stream.closed:
