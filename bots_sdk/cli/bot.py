@@ -112,20 +112,41 @@ async def _until_told(runner: Any) -> int:
 @_server_option
 @click.option("--owner", default="", help="Who answers for the bot; shown to operators.")
 @click.option("--bot-version", "version", default="", help="The bot's own version.")
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the token to this new file, readable by you alone, instead of printing it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
-def register(name: str, server: str, owner: str, version: str, as_json: bool) -> None:
-    """Register a bot and print its token, which is shown this once."""
+def register(name: str, server: str, owner: str, version: str, token_file: Path | None, as_json: bool) -> None:
+    """Register a bot. Its token is printed, or written to a file, this once."""
     from bots_sdk.client.lobby import LobbyClient
 
     address = _address(server)
+    write = _new_secret(token_file) if token_file else None
 
     async def call() -> Any:
         async with LobbyClient(address) as lobby:
             return await lobby.register(name, owner, version)
 
-    made = _wait_for(call())
+    try:
+        made = _wait_for(call())
+    except BaseException:
+        if token_file:
+            token_file.unlink(missing_ok=True)
+        raise
+    if write is not None:
+        write(made.token)
     if as_json:
-        click.echo(json.dumps({"bot_id": made.bot_id, "name": made.name, "token": made.token}))
+        told = {"bot_id": made.bot_id, "name": made.name}
+        click.echo(json.dumps(told if write else {**told, "token": made.token}))
+        return
+    if write is not None:
+        click.echo(
+            f"{name} is registered; its token is in {token_file}, and nowhere else. Then:\n"
+            f"  baohuang bot run my_bot.py:MyBot --server {address} --token-file {token_file}",
+            err=True,
+        )
         return
     click.echo(made.token)
     click.echo(
@@ -133,6 +154,22 @@ def register(name: str, server: str, owner: str, version: str, as_json: bool) ->
         f"  export {TOKEN_VARIABLE}=TOKEN\n  baohuang bot run my_bot.py:MyBot --server {address}",
         err=True,
     )
+
+
+def _new_secret(path: Path) -> Callable[[str], None]:
+    """Makes a file that only its owner can read, before there is anything to lose; returns what writes into it."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise click.UsageError(f"{path} is there already; a token is written to a new file only.") from None
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+
+    def write(secret: str) -> None:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(f"{secret}\n")
+
+    return write
 
 
 @bot.command(name="list")

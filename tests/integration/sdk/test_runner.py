@@ -203,3 +203,24 @@ async def test_bots_are_registered_and_listed(platform: Platform) -> None:
     process = await baohuang("bot", "list", "--server", address, "--json")
     out, _ = await process.communicate()
     assert [json.loads(line)["name"] for line in out.splitlines()] == ["mine", "yours"]
+
+
+async def test_a_token_is_written_to_a_new_file_that_only_its_owner_reads(platform: Platform, tmp_path: Path) -> None:
+    async def register(name: str, file: Path) -> tuple[int | None, str, str]:
+        address = platform.lobby.address
+        process = await baohuang("bot", "register", name, "--server", address, "--token-file", str(file))
+        out, err = await process.communicate()
+        return process.returncode, out.decode(), err.decode()
+
+    file, other = tmp_path / "my.token", tmp_path / "other.token"
+    code, out, err = await register("mine", file)
+    assert (code, out, file.read_text()) == (0, "", "token-1\n")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "token-1" not in err
+    code, _, err = await register("yours", file)
+    assert code == 2
+    assert "is there already" in err
+    assert file.read_text() == "token-1\n"
+    code, _, _ = await register("mine", other)
+    assert code == 1
+    assert not other.exists(), "a refused registration leaves no file"
