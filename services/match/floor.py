@@ -34,6 +34,10 @@ HOUSE_SLICE = 0.002
 """Seconds that house bots may think before the wires get their turn again."""
 
 
+STALE_LIMIT = 64
+"""So many deadlines of matches that are over are borne: each holds its table in memory, with a bank for hours."""
+
+
 class Later(Protocol):
     """How the floor asks its surroundings to be called again."""
 
@@ -65,6 +69,7 @@ class Floor:
         self._absent_since: dict[str, float] = {}
         self._waiting = WaitingRoom()
         self._deadlines: list[tuple[float, int, Seat]] = []
+        self._stale = 0
         self._ticket = itertools.count()
         self._table_numbers = itertools.count(1)
         self._house: deque[Table] = deque()
@@ -105,6 +110,9 @@ class Floor:
         self._attempts.discard(outcome.attempt)
         for entrant in remote_bots(table):
             self._seats[entrant].pop(number, None)
+        self._stale += sum(seat.watched for seat in table.seats)
+        if self._stale > max(STALE_LIMIT, len(self._deadlines) // 2):
+            self._drop_stale()
         self._deliver(outcome)
         self._metrics.tables_live = len(self._tables)
         if self._waiting:
@@ -228,6 +236,9 @@ class Floor:
         while deadlines and deadlines[0][0] <= now:
             _, _, seat = heapq.heappop(deadlines)
             seat.watched = False
+            if seat.table.number not in self._tables:
+                self._stale -= 1
+                continue
             self._guard(seat.table, lambda seat=seat: self._look(seat, now))  # type: ignore[misc]
 
     def tidy(self, now: float, silence: float) -> None:
@@ -289,6 +300,11 @@ class Floor:
         again = seat.table.overdue(seat, now)
         if again is not None and not seat.watched:
             self.watch(seat, again)
+
+    def _drop_stale(self) -> None:
+        self._deadlines[:] = [entry for entry in self._deadlines if entry[2].table.number in self._tables]
+        heapq.heapify(self._deadlines)
+        self._stale = 0
 
     def _guard(self, table: Table, call: Callable[[], object]) -> None:
         try:

@@ -12,6 +12,7 @@ import pytest
 from baohuang.cards.v1 import answer_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
 from services.common.matches import ClockRules, Ending, FaultRules, MatchOutcome
+from services.match.floor import STALE_LIMIT
 from tests.misbehaving.raw_bot import Arena, RawBot, arena, order_of
 
 QUICK = ClockRules(limit=timedelta(milliseconds=150), grace=timedelta(milliseconds=50), ready=timedelta(seconds=2))
@@ -391,3 +392,24 @@ async def test_a_bot_whose_token_has_ended_is_sent_away_and_its_clock_goes_on() 
         outcome = await here.outcome()
         assert outcome.faults[0].taken_over
         assert outcome.blamed == (0,)
+
+
+async def test_what_is_over_is_not_kept_until_its_deadlines_have_passed() -> None:
+    async with arena() as here:
+        bots = await here.honest("vic", *HONEST)
+        for bot in bots:
+            bot.on_request = silent
+        clock = ClockRules(bank=timedelta(hours=24))
+        await here.service.submit([order_of("vic", *HONEST, attempt=f"a{n}", clock=clock) for n in range(50)])
+        for bot in bots:
+            await bot.until("seated", times=50)
+        floor = here.service.floor
+        for _ in range(200):
+            if len(floor._deadlines) > 2 * STALE_LIMIT:
+                break
+            await asyncio.sleep(0.05)
+        assert len(floor._deadlines) > 2 * STALE_LIMIT
+        await here.service.withdraw("t")
+        assert len(floor._deadlines) <= STALE_LIMIT
+        await here.service.submit([order_of("vic", *HONEST, attempt="next", clock=QUICK)])
+        assert (await here.outcome()).faults[0].timeouts > 0, "deadlines are watched as before"
