@@ -71,9 +71,10 @@ class Platform:
         self._ledger = Ledger.open(self.ledger_path)
         if settings.ray_address:
             _verify_cluster(settings.ray_address)
-        _start_ray(settings)
+        session = _start_ray(settings)
         if not settings.ray_address:
-            self._reaper = Reaper(descendants_of(os.getpid()))
+            # Its processes have the folder of the session in their command lines until they work.
+            self._reaper = Reaper(descendants_of(os.getpid()), session)
         ticket_key = secrets.token_bytes(KEY_BYTES)
         self._services = start_match_services(settings, ticket_key)
         self._gateway = start_gateway(settings, str(self.ledger_path), ticket_key, self._services)
@@ -131,7 +132,8 @@ class Platform:
             self._reaper = None
 
 
-def _start_ray(settings: Settings) -> None:
+def _start_ray(settings: Settings) -> str:
+    """Starts Ray, or joins it; gives the folder of its session."""
     # Ray takes these from the environment alone: no reports to its makers, no token written into the home directory.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # noqa: TID251
     os.environ["RAY_AUTH_MODE"] = "disabled"  # noqa: TID251
@@ -146,7 +148,7 @@ def _start_ray(settings: Settings) -> None:
             "object_store_memory": OBJECT_STORE_BYTES,
         }
     try:
-        ray.init(
+        context = ray.init(
             **options,
             namespace=f"baohuang-{secrets.token_hex(4)}",
             log_to_driver=False,
@@ -157,6 +159,7 @@ def _start_ray(settings: Settings) -> None:
         where = f"in the cluster at {settings.ray_address}" if settings.ray_address else "on this machine"
         first = str(error).strip().partition("\n")[0]
         raise SetupError(f"Ray cannot be started {where}: {first}", ray_address=settings.ray_address) from error
+    return str(context.address_info["session_dir"])
 
 
 def _verify_cluster(address: str) -> None:

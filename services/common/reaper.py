@@ -2,7 +2,8 @@
 
 A tiny process of its own, this file run as a program, holds the reading end of a pipe. When the pipe closes, closed by
 us or by our death, it kills what is left, and what that has started since. It knows the processes by file descriptors,
-so a number that was given to somebody else in the meantime does no harm.
+so a number that was given to somebody else in the meantime does no harm. Whoever lost his parent before he could be
+found below it is known by a mark: a text in the command lines of all these processes and no others.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from pathlib import Path
 
 
 class Reaper:
-    """Watches over processes by their ids; `close` ends those that are still there, and all below them."""
+    """Watches over processes by their ids; `close` ends those that are still there, all below them, and all marked."""
 
-    def __init__(self, pids: Iterable[int]) -> None:
+    def __init__(self, pids: Iterable[int], mark: str = "") -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, *map(str, pids)],
+            [sys.executable, "-I", "-S", __file__, mark, *map(str, pids)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -58,7 +59,18 @@ def descendants_of(pid: int) -> set[int]:
     return found
 
 
-def _watch(pids: Iterable[int]) -> None:
+def _marked(mark: bytes) -> set[int]:
+    """All processes with the mark in their command lines."""
+    found: set[int] = set()
+    for entry in Path("/proc").iterdir():
+        if mark and entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if mark in (entry / "cmdline").read_bytes():
+                    found.add(int(entry.name))
+    return found
+
+
+def _watch(mark: bytes, pids: Iterable[int]) -> None:
     """Wait until standard input closes; then end these processes and all below them."""
     watched: dict[int, int] = {}
     _open(pids, watched)
@@ -67,10 +79,11 @@ def _watch(pids: Iterable[int]) -> None:
     while os.read(0, 1):
         pass
     # What has stopped starts nothing more, and is still there to be asked for what it has started.
-    while stopped := [pid for pid, process in watched.items() if _send(process, signal.SIGSTOP)]:
-        below = set().union(*map(descendants_of, stopped)) - watched.keys() - {os.getpid()}
-        if not below:
-            break
+    known = -1
+    while known < len(watched):
+        known = len(watched)
+        stopped = [pid for pid, process in watched.items() if _send(process, signal.SIGSTOP)]
+        below = _marked(mark).union(*map(descendants_of, stopped)) - watched.keys() - {os.getpid()}
         _open(below, watched)
     for process in watched.values():
         _send(process, signal.SIGKILL)
@@ -92,4 +105,4 @@ def _send(process: int, number: signal.Signals) -> bool:
 
 
 if __name__ == "__main__":
-    _watch(map(int, sys.argv[1:]))
+    _watch(os.fsencode(sys.argv[1]), map(int, sys.argv[2:]))

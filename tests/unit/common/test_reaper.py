@@ -81,6 +81,18 @@ def test_what_they_start_later_dies_too() -> None:
         assert ended(child)
 
 
+def test_an_orphan_is_known_by_its_mark() -> None:
+    marked, other = (subprocess.Popen([*SLEEP, word]) for word in ("/a/session", "/another"))
+    try:
+        Reaper([], mark="/a/session").close()
+        assert marked.wait(10) == -signal.SIGKILL
+        assert other.poll() is None
+    finally:
+        for process in (marked, other):
+            process.kill()
+            process.wait()
+
+
 def test_descendants_are_found_at_any_depth() -> None:
     script = f"import subprocess; subprocess.Popen({SLEEP!r}).wait()"
     with subprocess.Popen([sys.executable, "-S", "-c", script]) as parent:
