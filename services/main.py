@@ -37,6 +37,9 @@ GRACE = 20.0
 CLUSTER_SECONDS = 5.0
 """How long a Ray cluster may take to answer at all."""
 
+_RAY_TOKEN = secrets.token_hex(32)
+"""Lets into the Ray of this process; one for all its life, since Ray remembers the first."""
+
 RETRY = 0.5
 """Seconds until a gateway that was lost is asked again; Ray needs one or two to restart it."""
 
@@ -134,9 +137,15 @@ class Platform:
 
 def _start_ray(settings: Settings) -> str:
     """Starts Ray, or joins it; gives the folder of its session."""
-    # Ray takes these from the environment alone: no reports to its makers, no token written into the home directory.
+    # Ray takes these from the environment alone. No reports to its makers.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # noqa: TID251
-    os.environ["RAY_AUTH_MODE"] = "disabled"  # noqa: TID251
+    if settings.ray_address:
+        os.environ["RAY_AUTH_MODE"] = "disabled"  # noqa: TID251
+    else:
+        # Ray listens on every interface, whatever it is told, and who gets in sees all hands and runs what he likes.
+        # So it asks for a token, its default where nothing is set, and makes none of its own in the home directory.
+        os.environ.pop("RAY_AUTH_MODE", None)  # noqa: TID251
+        os.environ["RAY_AUTH_TOKEN"] = _RAY_TOKEN  # noqa: TID251
     # Ray makes its workers nice; ours serve clocks and must not stand behind the bots on the same machine.
     os.environ["RAY_worker_niceness"] = "0"  # noqa: TID251, SIM112
     options: dict[str, Any] = {"address": settings.ray_address}
@@ -159,6 +168,9 @@ def _start_ray(settings: Settings) -> str:
         where = f"in the cluster at {settings.ray_address}" if settings.ray_address else "on this machine"
         first = str(error).strip().partition("\n")[0]
         raise SetupError(f"Ray cannot be started {where}: {first}", ray_address=settings.ray_address) from error
+    finally:
+        # Ray has it by now, and what else this process starts, bots for example, must not.
+        os.environ.pop("RAY_AUTH_TOKEN", None)  # noqa: TID251
     return str(context.address_info["session_dir"])
 
 

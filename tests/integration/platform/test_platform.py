@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
+import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from services.common.reaper import descendants_of
 from services.ledger.values import TournamentState
 from tests.deploy.prometheus_server import start_prometheus
 
@@ -86,6 +90,32 @@ def test_prometheus_reads_the_numbers_back(serve: Serve, tmp_path: Path) -> None
         prometheus.wait_for('sum(baohuang_matches_ended_total{outcome="completed"}) > 0')
         prometheus.wait_for('baohuang_ledger_writes_total{role="director"} > 0')
     serve.tournament("cancel", "measured")
+
+
+INTRUDER = """
+import sys, ray
+ray.init(address=sys.argv[1], namespace="x", log_to_driver=False)
+print("Alive nodes:", len(ray.nodes()))
+"""
+
+
+def test_nobody_gets_into_its_ray(serve: Serve) -> None:
+    """Ray listens on every interface: whoever got in would see all hands."""
+    arguments = [Path(f"/proc/{pid}/cmdline").read_bytes().decode() for pid in descendants_of(serve.process.pid)]
+    addresses = {found[1] for text in arguments if (found := re.search(r"--gcs-address=([0-9.:]+)", text))}
+    (address,) = addresses
+    for mode in ("disabled", "token"):
+        surroundings = {**os.environ, "RAY_AUTH_MODE": mode, "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
+        tried = subprocess.run(
+            [sys.executable, "-c", INTRUDER, address],
+            env=surroundings,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert tried.returncode != 0
+        assert "Alive" not in tried.stdout
 
 
 @pytest.mark.parametrize("victim", ["MatchServiceActor", "DirectorActor", "GatewayActor"])
