@@ -235,7 +235,7 @@ def streams_to(path: Path) -> Iterator[TextIO]:
     Ray and the libraries below it print when processes die, whatever the log settings are, and from C++ too; so the
     descriptors are turned away, not only Python's names for them.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
     saved = [os.dup(1), os.dup(2)]

@@ -1,4 +1,7 @@
-"""Logs: a file of JSON lines for each process, and for people only what needs their attention."""
+"""Logs: a file of JSON lines for each process, and for people only what needs their attention.
+
+They tell no secret, but who did what when is for operators: their folder is not for other users of the machine.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def configure_logging(role: str, settings: Settings, stderr: TextIO | None = Non
     """
     path = settings.logs_dir / f"{role}.jsonl"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         to_file = LogFile(path, maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8")
     except OSError as error:
         sentence = f"The log {path} cannot be written ({error.strerror}): name a data_dir that can be."

@@ -55,6 +55,11 @@ def test_a_record_becomes_one_json_line(tmp_path: Path) -> None:
     }
 
 
+def test_logs_are_for_whoever_runs_the_platform(tmp_path: Path) -> None:
+    path = configure_logging("gateway", Settings(data_dir=tmp_path / "new"), io.StringIO())
+    assert path.parent.stat().st_mode & 0o077 == 0
+
+
 def test_people_see_warnings_only_and_never_a_traceback(tmp_path: Path) -> None:
     stderr = io.StringIO()
     path = configure_logging("gateway", Settings(data_dir=tmp_path), stderr)
