@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import ActorDiedError, RayActorError
 
 from services.common.errors import PlatformError, SetupError
 from services.common.reaper import Reaper, descendants_of
@@ -43,6 +43,9 @@ _RAY_TOKEN = secrets.token_hex(32)
 RETRY = 0.5
 """Seconds until a gateway that was lost is asked again; Ray needs one or two to restart it."""
 
+GONE = 10.0
+"""Seconds after which a gateway that Ray calls dead is believed to be gone for good."""
+
 OBJECT_STORE_BYTES = 128 * 1024 * 1024
 """Orders and outcomes are small and travel within calls; Ray would reserve a third of the memory."""
 
@@ -52,6 +55,15 @@ class Stopped:
     """How a platform stopped: `suspended` are the tournaments that go on when it is started again."""
 
     suspended: tuple[str, ...]
+
+
+class RayGone(SetupError):
+    """The platform cannot go on; whatever was finished is in the ledger."""
+
+    @property
+    def next_step(self) -> str:
+        """What to do next, one sentence."""
+        return "Start it again: nothing finished is lost, and tournaments go on by themselves."
 
 
 class Platform:
@@ -91,7 +103,12 @@ class Platform:
         return self._settings.data_dir / LEDGER_FILE
 
     async def watch(self) -> None:
-        """Returns only when the gateway is gone for good; Ray restarts it as long as it can."""
+        """Never returns: Ray restarts the gateway as often as needed, and this sees to it.
+
+        Raises RayGone when Ray cannot any more, because something of Ray itself has died.
+        """
+        loop = asyncio.get_running_loop()
+        dead_since: float | None = None
         while True:
             try:
                 await self._gateway.live.remote()
@@ -100,12 +117,18 @@ class Platform:
             await asyncio.sleep(RETRY)
             try:
                 await self._gateway.describe.remote()
-            except RayActorError:
-                continue
+            except RayActorError as error:
+                # While it is being restarted it is merely unavailable.
+                dead = isinstance(error, ActorDiedError)
+                dead_since = (dead_since or loop.time()) if dead else None
+                if dead_since is not None and loop.time() - dead_since > GONE:
+                    raise RayGone("The platform's Ray has died, and the gateway with it.") from None
             except PlatformError as error:
                 # Ray does not know that this one cannot work, for example because its port is not free yet.
                 _log.error("the gateway cannot begin again: %s", error.message)
                 ray.kill(self._gateway, no_restart=False)
+            else:
+                dead_since = None
 
     async def stop(self, grace: float = GRACE) -> Stopped:
         """Finish what runs, for at most `grace` seconds, write it down, and end every process."""

@@ -83,7 +83,10 @@ async def _serve(settings: Settings) -> None:
 
 
 async def _until_stopped(platform: Platform) -> None:
-    """Returns after the first Ctrl-C or SIGTERM; a second one ends everything where it stands."""
+    """Returns after the first Ctrl-C or SIGTERM; a second one ends everything where it stands.
+
+    Raises PlatformError when the platform cannot go on.
+    """
     import asyncio
     import os
     import signal
@@ -105,5 +108,10 @@ async def _until_stopped(platform: Platform) -> None:
         loop.add_signal_handler(number, on_signal)
     watching = asyncio.create_task(platform.watch())
     stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait([watching, stopping], return_when=asyncio.FIRST_COMPLETED)
-    watching.cancel()
+    try:
+        await asyncio.wait([watching, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if watching.done():
+            watching.result()
+    finally:
+        watching.cancel()
+        stopping.cancel()

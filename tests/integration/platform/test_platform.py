@@ -180,6 +180,19 @@ def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end:
     verify_ledger(data, "broken", 120, 1)
 
 
+def test_without_its_ray_the_platform_says_so_and_ends(tmp_path: Path) -> None:
+    alone = Serve(tmp_path / "data")
+    try:
+        pids = [pid for pid in descendants_of(alone.process.pid) if Path(f"/proc/{pid}/comm").read_text() == "raylet\n"]
+        os.kill(pids[0], signal.SIGKILL)
+        assert alone.process.wait(60) == 1
+        assert "Error: The platform's Ray has died, and the gateway with it. Start it again: nothing" in alone.said()
+        assert "Traceback" not in alone.said()
+    finally:
+        for pid in alone.kill():
+            eventually(lambda pid=pid: not is_alive(pid))  # type: ignore[misc]
+
+
 def test_a_wrong_tournament_file_is_told_by_key_and_line(serve: Serve, tmp_path: Path) -> None:
     spec = tmp_path / "wrong.yaml"
     spec.write_text("name: wrong\nprofile: qingdoa\nbots: [greedy-1]\nschedule: {kind: full}\ndeals: 1\n")
