@@ -84,8 +84,8 @@ def test_a_match_service_counts_what_it_says() -> None:
     metrics.late_answers += 4
     metrics.reconnects += 5
     metrics.events_sent += 6
-    metrics.messages_sent += 7
-    metrics.messages_received += 8
+    metrics.messages_sent += 47
+    metrics.messages_received += 19
     metrics.tables_live = 9
     metrics.sessions_live = 10
     metrics.matches_waiting = 11
@@ -96,8 +96,8 @@ def test_a_match_service_counts_what_it_says() -> None:
     assert _read(registry, "baohuang_decisions_late_total") == 4
     assert _read(registry, "baohuang_sessions_reconnects_total") == 5
     assert _read(registry, "baohuang_events_sent_total") == 6
-    assert _read(registry, "baohuang_messages_sent_total") == 7
-    assert _read(registry, "baohuang_messages_received_total") == 8
+    assert _read(registry, "baohuang_messages_sent_total") == 40, "whole lots of 20, so that no single answer shows"
+    assert _read(registry, "baohuang_messages_received_total") == 0
     assert _read(registry, "baohuang_tables_live") == 9
     assert _read(registry, "baohuang_sessions_live") == 10
     assert _read(registry, "baohuang_matches_held", state="waiting") == 11
