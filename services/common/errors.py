@@ -60,6 +60,8 @@ class Reason(IntEnum):
     INTERNAL = 21
     UNREACHABLE = 22
     TOO_LARGE = 23
+    FORBIDDEN = 24
+    ACCESS_TOKEN_UNKNOWN = 25
 
     @property
     def wire_name(self) -> str:
@@ -78,10 +80,11 @@ _CODE = grpc.StatusCode
 REMEDIES: dict[Reason, Remedy] = {
     Reason.MALFORMED: Remedy(_CODE.INVALID_ARGUMENT, "Mend the field that the message names and send it again."),
     Reason.UNAUTHENTICATED: Remedy(
-        _CODE.UNAUTHENTICATED, "Send the bot's token to the lobby, and the lobby's ticket to a match service."
+        _CODE.UNAUTHENTICATED,
+        "Send a token as `authorization: Bearer TOKEN` to the platform, and the lobby's ticket to a match service.",
     ),
     Reason.TOKEN_UNKNOWN: Remedy(
-        _CODE.UNAUTHENTICATED, "Check the token for missing characters, or register the bot again for a new one."
+        _CODE.UNAUTHENTICATED, "Check the token for missing characters; ask an operator for a new one if it was ended."
     ),
     Reason.TICKET_INVALID: Remedy(
         _CODE.UNAUTHENTICATED,
@@ -136,6 +139,8 @@ REMEDIES: dict[Reason, Remedy] = {
         _CODE.UNAVAILABLE, "Check address and port, and that `baohuang serve` is running there."
     ),
     Reason.TOO_LARGE: Remedy(_CODE.RESOURCE_EXHAUSTED, "Send less at once; `welcome` names the limit of a message."),
+    Reason.FORBIDDEN: Remedy(_CODE.PERMISSION_DENIED, "Use a token with the scope that `needs` names."),
+    Reason.ACCESS_TOKEN_UNKNOWN: Remedy(_CODE.NOT_FOUND, "See which tokens there are: `baohuang token list`."),
 }
 """The table: for every reason its gRPC status code and what to do next. `docs/errors.md` is made from it."""
 

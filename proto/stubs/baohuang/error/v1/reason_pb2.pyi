@@ -74,6 +74,10 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """Nobody answers at the address."""
     REASON_TOO_LARGE: _Reason.ValueType  # 23
     """A message is larger than the limit."""
+    REASON_FORBIDDEN: _Reason.ValueType  # 24
+    """The token holds, but does not let its owner do this; the metadata say what is needed."""
+    REASON_ACCESS_TOKEN_UNKNOWN: _Reason.ValueType  # 25
+    """No access token of that name."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Why a call or a stream was refused. `docs/errors.md` says for each what to do next."""
@@ -126,4 +130,8 @@ REASON_UNREACHABLE: Reason.ValueType  # 22
 """Nobody answers at the address."""
 REASON_TOO_LARGE: Reason.ValueType  # 23
 """A message is larger than the limit."""
+REASON_FORBIDDEN: Reason.ValueType  # 24
+"""The token holds, but does not let its owner do this; the metadata say what is needed."""
+REASON_ACCESS_TOKEN_UNKNOWN: Reason.ValueType  # 25
+"""No access token of that name."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015

@@ -25,15 +25,15 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%baohuang/lobby/v1/lobby_service.proto\x12\x11\x62\x61ohuang.lobby.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"B\n\x12RegisterBotRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\"4\n\x13RegisterBotResponse\x12\x0e\n\x06\x62ot_id\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x14\n\x12RotateTokenRequest\"$\n\x13RotateTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\x14\n\x12RevokeTokenRequest\"\x15\n\x13RevokeTokenResponse\"F\n\rAttendRequest\x12\x0b\n\x03sdk\x18\x01 \x01(\t\x12\x18\n\x10protocol_version\x18\x02 \x01(\r\x12\x0e\n\x06tables\x18\x03 \x01(\r\"h\n\x0e\x41ttendResponse\x12=\n\x0ematch_services\x18\x01 \x03(\x0b\x32%.baohuang.lobby.v1.MatchServiceTicket\x12\x17\n\x0fsilence_limit_s\x18\x02 \x01(\r\"\x83\x01\n\x12MatchServiceTicket\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x0e\n\x06ticket\x18\x03 \x01(\t\x12.\n\nexpires_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06tables\x18\x05 \x01(\r\"8\n\x0fListBotsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\"Q\n\x10ListBotsResponse\x12$\n\x04\x62ots\x18\x01 \x03(\x0b\x32\x16.baohuang.lobby.v1.Bot\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x9d\x01\n\x03\x42ot\x12\x0e\n\x06\x62ot_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\t\x12-\n\x08presence\x18\x05 \x01(\x0e\x32\x1b.baohuang.lobby.v1.Presence\x12)\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp*J\n\x08Presence\x12\x18\n\x14PRESENCE_UNSPECIFIED\x10\x00\x12\x11\n\rPRESENCE_HERE\x10\x01\x12\x11\n\rPRESENCE_AWAY\x10\x02\x32\xce\x03\n\x0cLobbyService\x12\\\n\x0bRegisterBot\x12%.baohuang.lobby.v1.RegisterBotRequest\x1a&.baohuang.lobby.v1.RegisterBotResponse\x12\\\n\x0bRotateToken\x12%.baohuang.lobby.v1.RotateTokenRequest\x1a&.baohuang.lobby.v1.RotateTokenResponse\x12\\\n\x0bRevokeToken\x12%.baohuang.lobby.v1.RevokeTokenRequest\x1a&.baohuang.lobby.v1.RevokeTokenResponse\x12O\n\x06\x41ttend\x12 .baohuang.lobby.v1.AttendRequest\x1a!.baohuang.lobby.v1.AttendResponse0\x01\x12S\n\x08ListBots\x12\".baohuang.lobby.v1.ListBotsRequest\x1a#.baohuang.lobby.v1.ListBotsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%baohuang/lobby/v1/lobby_service.proto\x12\x11\x62\x61ohuang.lobby.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"B\n\x12RegisterBotRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\"4\n\x13RegisterBotResponse\x12\x0e\n\x06\x62ot_id\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\"\x14\n\x12RotateTokenRequest\"$\n\x13RotateTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\"\x14\n\x12RevokeTokenRequest\"\x15\n\x13RevokeTokenResponse\"%\n\x15RevokeBotTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x18\n\x16RevokeBotTokenResponse\"%\n\x15RotateBotTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\'\n\x16RotateBotTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\"F\n\rAttendRequest\x12\x0b\n\x03sdk\x18\x01 \x01(\t\x12\x18\n\x10protocol_version\x18\x02 \x01(\r\x12\x0e\n\x06tables\x18\x03 \x01(\r\"h\n\x0e\x41ttendResponse\x12=\n\x0ematch_services\x18\x01 \x03(\x0b\x32%.baohuang.lobby.v1.MatchServiceTicket\x12\x17\n\x0fsilence_limit_s\x18\x02 \x01(\r\"\x83\x01\n\x12MatchServiceTicket\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x0e\n\x06ticket\x18\x03 \x01(\t\x12.\n\nexpires_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06tables\x18\x05 \x01(\r\"8\n\x0fListBotsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\"Q\n\x10ListBotsResponse\x12$\n\x04\x62ots\x18\x01 \x03(\x0b\x32\x16.baohuang.lobby.v1.Bot\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x9d\x01\n\x03\x42ot\x12\x0e\n\x06\x62ot_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05owner\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\t\x12-\n\x08presence\x18\x05 \x01(\x0e\x32\x1b.baohuang.lobby.v1.Presence\x12)\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp*J\n\x08Presence\x12\x18\n\x14PRESENCE_UNSPECIFIED\x10\x00\x12\x11\n\rPRESENCE_HERE\x10\x01\x12\x11\n\rPRESENCE_AWAY\x10\x02\x32\x9c\x05\n\x0cLobbyService\x12\\\n\x0bRegisterBot\x12%.baohuang.lobby.v1.RegisterBotRequest\x1a&.baohuang.lobby.v1.RegisterBotResponse\x12\\\n\x0bRotateToken\x12%.baohuang.lobby.v1.RotateTokenRequest\x1a&.baohuang.lobby.v1.RotateTokenResponse\x12\\\n\x0bRevokeToken\x12%.baohuang.lobby.v1.RevokeTokenRequest\x1a&.baohuang.lobby.v1.RevokeTokenResponse\x12O\n\x06\x41ttend\x12 .baohuang.lobby.v1.AttendRequest\x1a!.baohuang.lobby.v1.AttendResponse0\x01\x12S\n\x08ListBots\x12\".baohuang.lobby.v1.ListBotsRequest\x1a#.baohuang.lobby.v1.ListBotsResponse\x12\x65\n\x0eRevokeBotToken\x12(.baohuang.lobby.v1.RevokeBotTokenRequest\x1a).baohuang.lobby.v1.RevokeBotTokenResponse\x12\x65\n\x0eRotateBotToken\x12(.baohuang.lobby.v1.RotateBotTokenRequest\x1a).baohuang.lobby.v1.RotateBotTokenResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'baohuang.lobby.v1.lobby_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PRESENCE']._serialized_start=933
-  _globals['_PRESENCE']._serialized_end=1007
+  _globals['_PRESENCE']._serialized_start=1078
+  _globals['_PRESENCE']._serialized_end=1152
   _globals['_REGISTERBOTREQUEST']._serialized_start=93
   _globals['_REGISTERBOTREQUEST']._serialized_end=159
   _globals['_REGISTERBOTRESPONSE']._serialized_start=161
@@ -46,18 +46,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REVOKETOKENREQUEST']._serialized_end=295
   _globals['_REVOKETOKENRESPONSE']._serialized_start=297
   _globals['_REVOKETOKENRESPONSE']._serialized_end=318
-  _globals['_ATTENDREQUEST']._serialized_start=320
-  _globals['_ATTENDREQUEST']._serialized_end=390
-  _globals['_ATTENDRESPONSE']._serialized_start=392
-  _globals['_ATTENDRESPONSE']._serialized_end=496
-  _globals['_MATCHSERVICETICKET']._serialized_start=499
-  _globals['_MATCHSERVICETICKET']._serialized_end=630
-  _globals['_LISTBOTSREQUEST']._serialized_start=632
-  _globals['_LISTBOTSREQUEST']._serialized_end=688
-  _globals['_LISTBOTSRESPONSE']._serialized_start=690
-  _globals['_LISTBOTSRESPONSE']._serialized_end=771
-  _globals['_BOT']._serialized_start=774
-  _globals['_BOT']._serialized_end=931
-  _globals['_LOBBYSERVICE']._serialized_start=1010
-  _globals['_LOBBYSERVICE']._serialized_end=1472
+  _globals['_REVOKEBOTTOKENREQUEST']._serialized_start=320
+  _globals['_REVOKEBOTTOKENREQUEST']._serialized_end=357
+  _globals['_REVOKEBOTTOKENRESPONSE']._serialized_start=359
+  _globals['_REVOKEBOTTOKENRESPONSE']._serialized_end=383
+  _globals['_ROTATEBOTTOKENREQUEST']._serialized_start=385
+  _globals['_ROTATEBOTTOKENREQUEST']._serialized_end=422
+  _globals['_ROTATEBOTTOKENRESPONSE']._serialized_start=424
+  _globals['_ROTATEBOTTOKENRESPONSE']._serialized_end=463
+  _globals['_ATTENDREQUEST']._serialized_start=465
+  _globals['_ATTENDREQUEST']._serialized_end=535
+  _globals['_ATTENDRESPONSE']._serialized_start=537
+  _globals['_ATTENDRESPONSE']._serialized_end=641
+  _globals['_MATCHSERVICETICKET']._serialized_start=644
+  _globals['_MATCHSERVICETICKET']._serialized_end=775
+  _globals['_LISTBOTSREQUEST']._serialized_start=777
+  _globals['_LISTBOTSREQUEST']._serialized_end=833
+  _globals['_LISTBOTSRESPONSE']._serialized_start=835
+  _globals['_LISTBOTSRESPONSE']._serialized_end=916
+  _globals['_BOT']._serialized_start=919
+  _globals['_BOT']._serialized_end=1076
+  _globals['_LOBBYSERVICE']._serialized_start=1155
+  _globals['_LOBBYSERVICE']._serialized_end=1823
 # @@protoc_insertion_point(module_scope)

@@ -28,7 +28,8 @@ if _version_not_supported:
 class LobbyServiceStub(object):
     """Where a bot is registered and where it finds its match services. The one address a bot author needs to know.
 
-    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`.
+    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`. The last two are for
+    operators and carry an operator's token.
     """
 
     def __init__(self, channel):
@@ -62,12 +63,23 @@ class LobbyServiceStub(object):
                 request_serializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.ListBotsRequest.SerializeToString,
                 response_deserializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.ListBotsResponse.FromString,
                 _registered_method=True)
+        self.RevokeBotToken = channel.unary_unary(
+                '/baohuang.lobby.v1.LobbyService/RevokeBotToken',
+                request_serializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RevokeBotTokenRequest.SerializeToString,
+                response_deserializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RevokeBotTokenResponse.FromString,
+                _registered_method=True)
+        self.RotateBotToken = channel.unary_unary(
+                '/baohuang.lobby.v1.LobbyService/RotateBotToken',
+                request_serializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RotateBotTokenRequest.SerializeToString,
+                response_deserializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RotateBotTokenResponse.FromString,
+                _registered_method=True)
 
 
 class LobbyServiceServicer(object):
     """Where a bot is registered and where it finds its match services. The one address a bot author needs to know.
 
-    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`.
+    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`. The last two are for
+    operators and carry an operator's token.
     """
 
     def RegisterBot(self, request, context):
@@ -105,6 +117,20 @@ class LobbyServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RevokeBotToken(self, request, context):
+        """Ends the token of any bot; the bot is sent away wherever it is connected.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RotateBotToken(self, request, context):
+        """Gives any bot a new token in place of the one it had, lost, or was taken away.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LobbyServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -133,6 +159,16 @@ def add_LobbyServiceServicer_to_server(servicer, server):
                     request_deserializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.ListBotsRequest.FromString,
                     response_serializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.ListBotsResponse.SerializeToString,
             ),
+            'RevokeBotToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeBotToken,
+                    request_deserializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RevokeBotTokenRequest.FromString,
+                    response_serializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RevokeBotTokenResponse.SerializeToString,
+            ),
+            'RotateBotToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.RotateBotToken,
+                    request_deserializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RotateBotTokenRequest.FromString,
+                    response_serializer=baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RotateBotTokenResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'baohuang.lobby.v1.LobbyService', rpc_method_handlers)
@@ -144,7 +180,8 @@ def add_LobbyServiceServicer_to_server(servicer, server):
 class LobbyService(object):
     """Where a bot is registered and where it finds its match services. The one address a bot author needs to know.
 
-    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`.
+    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`. The last two are for
+    operators and carry an operator's token.
     """
 
     @staticmethod
@@ -272,6 +309,60 @@ class LobbyService(object):
             '/baohuang.lobby.v1.LobbyService/ListBots',
             baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.ListBotsRequest.SerializeToString,
             baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.ListBotsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeBotToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.lobby.v1.LobbyService/RevokeBotToken',
+            baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RevokeBotTokenRequest.SerializeToString,
+            baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RevokeBotTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RotateBotToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.lobby.v1.LobbyService/RotateBotToken',
+            baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RotateBotTokenRequest.SerializeToString,
+            baohuang_dot_lobby_dot_v1_dot_lobby__service__pb2.RotateBotTokenResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -15,7 +15,8 @@ GRPC_VERSION: str
 class LobbyServiceStub:
     """Where a bot is registered and where it finds its match services. The one address a bot author needs to know.
 
-    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`.
+    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`. The last two are for
+    operators and carry an operator's token.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -29,11 +30,16 @@ class LobbyServiceStub:
     """While the call lasts the bot is in: it is told which match services to join, with a ticket for each, and of changes."""
     ListBots: _aio.UnaryUnaryMultiCallable[_lobby_service_pb2.ListBotsRequest, _lobby_service_pb2.ListBotsResponse]
     """The bots of the platform and who is in."""
+    RevokeBotToken: _aio.UnaryUnaryMultiCallable[_lobby_service_pb2.RevokeBotTokenRequest, _lobby_service_pb2.RevokeBotTokenResponse]
+    """Ends the token of any bot; the bot is sent away wherever it is connected."""
+    RotateBotToken: _aio.UnaryUnaryMultiCallable[_lobby_service_pb2.RotateBotTokenRequest, _lobby_service_pb2.RotateBotTokenResponse]
+    """Gives any bot a new token in place of the one it had, lost, or was taken away."""
 
 class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
     """Where a bot is registered and where it finds its match services. The one address a bot author needs to know.
 
-    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`.
+    The calls after `RegisterBot` carry the bot's token as metadata: `authorization: Bearer TOKEN`. The last two are for
+    operators and carry an operator's token.
     """
 
     @_abc_1.abstractmethod
@@ -75,5 +81,21 @@ class LobbyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_lobby_service_pb2.ListBotsRequest, _abc.Awaitable[_lobby_service_pb2.ListBotsResponse]],
     ) -> _abc.Awaitable[_lobby_service_pb2.ListBotsResponse]:
         """The bots of the platform and who is in."""
+
+    @_abc_1.abstractmethod
+    def RevokeBotToken(
+        self,
+        request: _lobby_service_pb2.RevokeBotTokenRequest,
+        context: _aio.ServicerContext[_lobby_service_pb2.RevokeBotTokenRequest, _abc.Awaitable[_lobby_service_pb2.RevokeBotTokenResponse]],
+    ) -> _abc.Awaitable[_lobby_service_pb2.RevokeBotTokenResponse]:
+        """Ends the token of any bot; the bot is sent away wherever it is connected."""
+
+    @_abc_1.abstractmethod
+    def RotateBotToken(
+        self,
+        request: _lobby_service_pb2.RotateBotTokenRequest,
+        context: _aio.ServicerContext[_lobby_service_pb2.RotateBotTokenRequest, _abc.Awaitable[_lobby_service_pb2.RotateBotTokenResponse]],
+    ) -> _abc.Awaitable[_lobby_service_pb2.RotateBotTokenResponse]:
+        """Gives any bot a new token in place of the one it had, lost, or was taken away."""
 
 def add_LobbyServiceServicer_to_server(servicer: LobbyServiceServicer, server: _aio.Server) -> None: ...
