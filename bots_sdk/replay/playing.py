@@ -97,6 +97,7 @@ class ReplayedDeal:
         step: its path in the record.
         recorded: the record's part about it.
         deal: the deal itself, going on with `answers`.
+        shuffle: the number of the shuffle it was dealt from.
         started: the first events.
     """
 
@@ -104,6 +105,7 @@ class ReplayedDeal:
         self.step = step
         self.recorded = recorded
         self.deal: Deal = match.deal
+        self.shuffle = match.shuffle
         self.started = started
         self._match = match
 

@@ -83,7 +83,7 @@ def _head(replay: Replay) -> Iterator[str]:
 def _start(dealt: ReplayedDeal, names: Sequence[str]) -> Iterator[str]:
     public = dealt.deal.public
     yield (
-        f"Deal {public.number}, shuffle {dealt.recorded.shuffle}: "
+        f"Deal {public.number}, shuffle {dealt.shuffle}: "
         f"seat {public.dealer} was dealt the first card, seat {public.holder} holds the emperor card"
     )
     width = max(map(len, names))

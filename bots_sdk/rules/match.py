@@ -30,10 +30,11 @@ class Match:
     Attributes:
         deal: the deal that is being played, or was the last.
         results: one result for each finished deal.
+        shuffle: the number of the shuffle that `deal` was dealt from.
         shuffles: how many shuffles have been dealt.
     """
 
-    __slots__ = ("_deck_for", "_voids", "deal", "deals", "options", "results", "shuffles")
+    __slots__ = ("_deck_for", "_voids", "deal", "deals", "options", "results", "shuffle", "shuffles")
 
     def __init__(self, options: Options, deals: int, deck_for: Callable[[int], bytes]) -> None:
         if deals < 1:
@@ -42,6 +43,7 @@ class Match:
         self.deals = deals
         self.deal = Deal(options)
         self.results: list[DealResult] = []
+        self.shuffle = 0
         self.shuffles = 0
         self._voids = 0
         self._deck_for = deck_for
@@ -84,8 +86,8 @@ class Match:
         return self._deal_out(dealer, result.tribute)
 
     def _deal_out(self, dealer: int, tribute: Tribute | None) -> list[Event]:
-        number = len(self.results) * MAX_VOIDS + self._voids
-        hands = deal_out(self.options, self._deck_for(number), dealer)
+        self.shuffle = len(self.results) * MAX_VOIDS + self._voids
+        hands = deal_out(self.options, self._deck_for(self.shuffle), dealer)
         self.shuffles += 1
         self.deal, events = Deal.start(self.options, len(self.results), dealer, hands, tribute)
         return events

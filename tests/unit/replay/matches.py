@@ -12,6 +12,7 @@ from baohuang.record.v1 import record_pb2 as pb
 from bots_sdk.replay import Cause, RecordBuilder, RecordEnd, RecordHead, record_from_bytes
 from bots_sdk.rules.match import Match
 from bots_sdk.rules.options import Options
+from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES, make_options
 from bots_sdk.rules.shuffle import deck_order
 from tests.properties.random_deals import random_answer
@@ -91,3 +92,25 @@ def play(match: Match, builder: RecordBuilder, rng: Random, *, faults: bool) -> 
 def record_of(game: str = "everything", seed: int = 0, length: int = 2, *, faults: bool = True) -> pb.MatchRecord:
     """A record that may be changed."""
     return record_from_bytes(recorded(game, seed, length, faults=faults))
+
+
+def record_with_void_deals() -> pb.MatchRecord:
+    """Two deals; the first is void twice, because nobody accepts and nobody must."""
+    options = make_options("classic", {"grab": "none"})
+    players = tuple((f"bot-{seat}", name) for seat, name in enumerate(NAMES))
+    # Of one secret in a thousand both of the first two shuffles leave nobody with a triple that forces.
+    head = RecordHead("m-void", players, options, 2, b"void 28", NONCE)
+    match = Match(options, 2, partial(deck_order, options, head.secret))
+    builder = RecordBuilder(head)
+    match.start()
+    while not match.over:
+        if match.deal.is_over:
+            match.next_deal()
+        seat, phase = match.deal.asked[0], match.deal.phase
+        legal = match.deal.legal(seat)
+        answer = match.deal.verify(seat, legal[-1] if phase is Phase.THRONE and match.shuffles < 3 else legal[0])
+        match.answer(seat, answer)
+        builder.answered(seat, phase, answer)
+        if match.deal.is_over:
+            builder.end_deal(match.deal)
+    return record_from_bytes(builder.finish(RecordEnd()))

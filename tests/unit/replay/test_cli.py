@@ -53,7 +53,7 @@ def test_a_record_is_verified_in_every_form(file: Path, capsys: pytest.CaptureFi
 def test_a_record_is_shown(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "show", file, "--deal", "1")
     assert (code, err) == (0, "")
-    assert "Deal 1, shuffle 1" in out
+    assert "Deal 1, shuffle 100" in out
     assert "  trick 1 " in out
 
 

@@ -9,7 +9,12 @@ from pathlib import Path
 from baohuang.cards.v1 import answer_pb2
 from baohuang.match.v1 import match_service_pb2
 from baohuang.record.v1 import record_pb2 as pb
-from bots_sdk.rules.cards import parse_cards
+from bots_sdk.replay import format_replay
+from bots_sdk.replay.playing import Replay
+from bots_sdk.rules.cards import SEATS, parse_cards
+from bots_sdk.rules.shuffle import pack
+from tests.unit.replay.matches import record_with_void_deals
+from tests.unit.rules.test_shuffle import second_opinion
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "records.md").read_text(encoding="utf-8")
 
@@ -40,3 +45,20 @@ def test_every_cause_is_spoken_of() -> None:
     for cause in ("CAUSE_TIMED_OUT", "CAUSE_ILLEGAL", "CAUSE_FAILED"):
         assert cause in pb.Cause.keys()  # noqa: SIM118 - an enum of protobuf is no dict
         assert cause in DOCUMENT
+
+
+def test_the_hands_follow_from_the_record_as_the_document_says() -> None:
+    """n = 100 * number + the entries before it with the same number: void deals and later deals alike."""
+    record = record_with_void_deals()
+    numbers = [deal.number for deal in record.deals]
+    assert numbers == [0, 0, 0, 1]
+    replay = Replay(record)
+    for place, dealt in enumerate(replay.deals()):
+        shuffle = 100 * numbers[place] + numbers[:place].count(numbers[place])
+        assert dealt.recorded.shuffle == place
+        assert f"shuffle {shuffle}: " in "\n".join(format_replay(record, numbers[place]))
+        deck = second_opinion(pack(replay.options), record.secret, shuffle)
+        for seat in range(SEATS):
+            assert dealt.deal.hand(seat) == bytes(sorted(deck[(seat - dealt.recorded.dealer) % SEATS :: SEATS]))
+        for _ in dealt.answers():
+            pass

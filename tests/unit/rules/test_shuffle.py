@@ -54,6 +54,7 @@ def test_the_documented_vectors_hold() -> None:
     qingdao, classic, marked = (
         deck_order(PROFILES[name], SECRET, 0) for name in ("qingdao", "classic", "classic-marked")
     )
+    later = deck_order(PROFILES["qingdao"], SECRET, 101)
     assert values[1:] == [
         *(deal_seed(SECRET, number).hex() for number in (0, 1, 10)),
         hashlib.sha256(deal_seed(SECRET, 0) + bytes(8)).hexdigest(),
@@ -63,6 +64,10 @@ def test_the_documented_vectors_hold() -> None:
         format_cards(classic[:10]),
         hashlib.sha256(classic).hexdigest(),
         hashlib.sha256(marked).hexdigest(),
+        hashlib.sha256(deck_order(make_options("classic", {"drop_low": 3}), SECRET, 0)).hexdigest(),
+        deal_seed(SECRET, 101).hex(),
+        hashlib.sha256(later).hexdigest(),
+        format_hand(deal_out(PROFILES["qingdao"], later, 3)[0]),
         commitment(b"n" * 16, SECRET).hex(),
     ]
 

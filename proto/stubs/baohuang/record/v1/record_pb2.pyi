@@ -120,7 +120,7 @@ class MatchRecord(_message.Message):
 
     @_builtins.property
     def deals(self) -> _containers.RepeatedCompositeFieldContainer[Global___Deal]:
-        """Every deal in order, void ones included: entry n was dealt from shuffle n."""
+        """Every deal in order, void ones included. `docs/records.md` says from which shuffle each was dealt."""
 
     @_builtins.property
     def outcome(self) -> Global___Outcome:
@@ -194,7 +194,7 @@ class Deal(_message.Message):
     CHECKS_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
     shuffle: _builtins.int
-    """The shuffle it was dealt from, from 0 on."""
+    """How many deals were dealt before it in this match, void ones included: its place in the list."""
     number: _builtins.int
     """The deal of the match, from 0 on; a deal that was void is dealt again under the same number."""
     dealer: _builtins.int
