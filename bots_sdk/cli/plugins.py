@@ -16,6 +16,7 @@ GROUP = "baohuang.commands"
 _HELP = {
     "serve": "Run the platform on this machine.",
     "tournament": "Start, watch and resume tournaments.",
+    "dev-ca": "Make certificates with which TLS can be tried.",
     "demo": "Start a platform and play a small tournament.",
 }
 """What `--help` says of commands that plug in; asking them would load the platform."""

@@ -1,6 +1,7 @@
 """The platform's commands, plugged into `baohuang` by entry points. Nothing heavy is imported before a command runs."""
 
+from services.cli.dev_ca import dev_ca
 from services.cli.serving import serve
 from services.cli.tournaments import tournament
 
-__all__ = ["serve", "tournament"]
+__all__ = ["dev_ca", "serve", "tournament"]

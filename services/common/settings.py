@@ -6,6 +6,7 @@ import difflib
 import ipaddress
 import os
 import re
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
@@ -14,15 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from services.common.errors import SetupError
-from services.common.targets import format_address
+from services.common.targets import format_address, parse_host
+from services.common.tls import ServerTls
 
 PREFIX = "BAOHUANG_"
 HIGHEST_PORT = 65_535
 MATCH_SERVICES_LIMIT = 256
 HEARTBEAT_LIMITS = (timedelta(milliseconds=100), timedelta(minutes=5))
 
-_HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*\.?")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m)")
+_SWITCH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _UNITS = {"ms": timedelta(milliseconds=1), "s": timedelta(seconds=1), "m": timedelta(minutes=1)}
 
 
@@ -47,6 +49,10 @@ class Settings:
         http_port: the gateway's HTTP port (page, service discovery, metrics); 0: any free one.
         match_services: how many match services to run; one for each core serves best.
         match_port: the gRPC port of the first match service, the others follow; 0: any free ones.
+        tls_server_cert: the certificate (PEM) with which everything that listens speaks TLS; none: no TLS.
+        tls_server_key: its private key (PEM).
+        tls_client_ca: who has no certificate of one of these authorities (PEM) is not let in; none: everybody is.
+        allow_plaintext: whether others than this machine may be served without TLS.
         ray_address: the Ray cluster to join; empty: one on this machine, for this process.
         heartbeat: how often both sides of a stream say at least something.
         log_level: how much is written to the log files.
@@ -59,6 +65,10 @@ class Settings:
     http_port: int = 7480
     match_services: int = 2
     match_port: int = 0
+    tls_server_cert: Path | None = None
+    tls_server_key: Path | None = None
+    tls_client_ca: Path | None = None
+    allow_plaintext: bool = False
     ray_address: str = ""
     heartbeat: timedelta = timedelta(seconds=5)
     log_level: LogLevel = LogLevel.INFO
@@ -67,6 +77,13 @@ class Settings:
     def reachable_host(self) -> str:
         """The host by which others reach what listens on `host`."""
         return self.advertised_host or self.host
+
+    @property
+    def tls(self) -> ServerTls | None:
+        """The files of TLS; None: everything is plain text."""
+        if self.tls_server_cert is None or self.tls_server_key is None:
+            return None
+        return ServerTls(self.tls_server_cert, self.tls_server_key, self.tls_client_ca)
 
     @property
     def logs_dir(self) -> Path:
@@ -117,17 +134,22 @@ def _parse_path(text: str) -> Path:
     return path
 
 
-def _parse_host(text: str) -> str:
-    try:
-        return str(ipaddress.ip_address(text.strip("[]")))
-    except ValueError:
-        if not _HOST_NAME.fullmatch(text):
-            raise ValueError("a host name or an IP address, without a port") from None
-        return text
-
-
 def _parse_optional_host(text: str) -> str:
-    return _parse_host(text) if text else ""
+    return parse_host(text) if text else ""
+
+
+def _parse_optional_file(text: str) -> Path | None:
+    path = Path(text).expanduser()
+    if text and path.is_dir():
+        raise ValueError("a file")
+    return path if text else None
+
+
+def _parse_switch(text: str) -> bool:
+    try:
+        return _SWITCH[text.lower()]
+    except KeyError:
+        raise ValueError("yes or no") from None
 
 
 def _parse_number(low: int, high: int) -> Callable[[str], int]:
@@ -157,12 +179,16 @@ def _parse_level(text: str) -> LogLevel:
 
 _PARSERS: dict[str, Callable[[str], object]] = {
     "data_dir": _parse_path,
-    "host": _parse_host,
+    "host": parse_host,
     "advertised_host": _parse_optional_host,
     "port": _parse_number(0, HIGHEST_PORT),
     "http_port": _parse_number(0, HIGHEST_PORT),
     "match_services": _parse_number(1, MATCH_SERVICES_LIMIT),
     "match_port": _parse_number(0, HIGHEST_PORT),
+    "tls_server_cert": _parse_optional_file,
+    "tls_server_key": _parse_optional_file,
+    "tls_client_ca": _parse_optional_file,
+    "allow_plaintext": _parse_switch,
     "ray_address": str,
     "heartbeat": _parse_heartbeat,
     "log_level": _parse_level,
@@ -181,6 +207,7 @@ def _verify(settings: Settings) -> None:
             "address under which bots reach this machine.",
             key="advertised_host",
         )
+    _verify_tls(settings)
     taken: dict[int, str] = {}
     last_match_port = settings.match_port + settings.match_services - 1
     if settings.match_port and last_match_port > HIGHEST_PORT:
@@ -191,6 +218,37 @@ def _verify(settings: Settings) -> None:
         if port and port in taken:
             raise SetupError(f"{taken[port]} and {name} are both {port}, but every port serves one purpose.", key=name)
         taken[port] = name
+
+
+def _verify_tls(settings: Settings) -> None:
+    """All files that belong together are there; without them nobody outside is served unless that is wanted."""
+    names = ("tls_server_cert", "tls_server_key", "tls_client_ca")
+    given = [name for name in names if getattr(settings, name) is not None]
+    for needed, what in (("tls_server_cert", "certificate"), ("tls_server_key", "private key")):
+        if given and needed not in given:
+            raise SetupError(
+                f"{_option(given[0])} is given, but not {_option(needed)}: TLS needs a certificate and its private "
+                f"key, so name the file of the {what} as well.",
+                key=needed,
+            )
+    if given or settings.allow_plaintext or _is_loopback(settings.host):
+        return
+    raise SetupError(
+        f"host is {settings.host}, which others than this machine can reach, and without TLS whoever is on the way "
+        "reads tokens and hands: give --tls-server-cert and --tls-server-key, or say --allow-plaintext if you trust "
+        "the network between you and your bots.",
+        key="host",
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether what listens there is reached from this machine only. Raises SetupError for a name nobody knows."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError):
+        raise SetupError(f"host is {host}, a name that this machine does not know.", key="host") from None
+    addresses = [ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
+    return all((getattr(address, "ipv4_mapped", None) or address).is_loopback for address in addresses)
 
 
 def _refuse_misspelt(environ: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import socket
 from dataclasses import FrozenInstanceError
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +30,10 @@ def test_every_field_can_come_from_the_environment() -> None:
         "BAOHUANG_HTTP_PORT": "2",
         "BAOHUANG_MATCH_SERVICES": "3",
         "BAOHUANG_MATCH_PORT": "4",
+        "BAOHUANG_TLS_SERVER_CERT": "server.pem",
+        "BAOHUANG_TLS_SERVER_KEY": "server.key",
+        "BAOHUANG_TLS_CLIENT_CA": "ca.pem",
+        "BAOHUANG_ALLOW_PLAINTEXT": "Yes",
         "BAOHUANG_RAY_ADDRESS": "ray.example.org:6379",
         "BAOHUANG_HEARTBEAT": "1500ms",
         "BAOHUANG_LOG_LEVEL": "DEBUG",
@@ -43,6 +48,10 @@ def test_every_field_can_come_from_the_environment() -> None:
         http_port=2,
         match_services=3,
         match_port=4,
+        tls_server_cert=Path("server.pem"),
+        tls_server_key=Path("server.key"),
+        tls_client_ca=Path("ca.pem"),
+        allow_plaintext=True,
         ray_address="ray.example.org:6379",
         heartbeat=timedelta(seconds=1.5),
         log_level=LogLevel.DEBUG,
@@ -135,3 +144,88 @@ def test_settings_are_a_value_that_travels() -> None:
     assert pickle.loads(pickle.dumps(settings)) == settings
     with pytest.raises(FrozenInstanceError):
         settings.port = 6  # type: ignore[misc]
+
+
+# ---- who may reach the platform, and TLS
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.10", "::1", "[::1]", "::ffff:127.0.0.1", "localhost"])
+def test_without_tls_this_machine_is_served(host: str) -> None:
+    assert load_settings({"host": host}, {}).tls is None
+
+
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "::", "192.0.2.1", "::ffff:c000:201", "10.0.0.1", "fe80::1", "2001:db8::1"]
+)
+def test_without_tls_nobody_else_is(host: str) -> None:
+    for environ in ({}, {"BAOHUANG_ADVERTISED_HOST": "127.0.0.1"}):
+        if host not in ("0.0.0.0", "::") or environ:
+            with pytest.raises(SetupError) as caught:
+                load_settings({"host": host}, environ)
+            assert str(caught.value) == (
+                f"host is {host}, which others than this machine can reach, and without TLS whoever is on the way "
+                "reads tokens and hands: give --tls-server-cert and --tls-server-key, or say --allow-plaintext if you "
+                "trust the network between you and your bots."
+            )
+
+
+def test_a_name_is_as_loopback_as_all_its_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    addresses = {"both.example": ["127.0.0.1", "192.0.2.1"], "here.example": ["127.0.1.1", "::1"]}
+
+    def resolve(host: str, _port: object, **_more: object) -> list[tuple[object, ...]]:
+        if host not in addresses:
+            raise socket.gaierror(-2, "Name or service not known")
+        return [(0, 0, 0, "", (address, 0)) for address in addresses[host]]
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    assert load_settings({"host": "here.example"}, {}).host == "here.example"
+    with pytest.raises(SetupError, match=r"^host is both\.example, which others than this machine can reach"):
+        load_settings({"host": "both.example"}, {})
+    with pytest.raises(SetupError, match=r"^host is nowhere\.example, a name that this machine does not know\.$"):
+        load_settings({"host": "nowhere.example"}, {})
+
+
+@pytest.mark.parametrize(
+    "way_out", [{"allow_plaintext": True}, {"tls_server_cert": "server.pem", "tls_server_key": "server.key"}]
+)
+def test_with_either_way_out_everybody_may_be(way_out: dict[str, object]) -> None:
+    everywhere = {"host": "0.0.0.0", "advertised_host": "arena.example.org"}
+    assert load_settings({**everywhere, **way_out}, {}).host == "0.0.0.0"
+
+
+def test_a_proxy_that_speaks_tls_for_the_platform_needs_nothing_of_it() -> None:
+    settings = load_settings({"advertised_host": "arena.example.org"}, {})
+    assert (settings.host, settings.reachable_host) == ("127.0.0.1", "arena.example.org")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"tls_server_cert": "a.pem"},
+            "--tls-server-cert is given, but not --tls-server-key: TLS needs a certificate and its private key, so "
+            "name the file of the private key as well.",
+        ),
+        (
+            {"tls_server_key": "a.key"},
+            "--tls-server-key is given, but not --tls-server-cert: TLS needs a certificate and its private key, so "
+            "name the file of the certificate as well.",
+        ),
+        (
+            {"tls_client_ca": "ca.pem"},
+            "--tls-client-ca is given, but not --tls-server-cert: TLS needs a certificate and its private key, so "
+            "name the file of the certificate as well.",
+        ),
+        ({"tls_server_cert": "/"}, "--tls-server-cert is '/', but must be a file."),
+        ({"allow_plaintext": "perhaps"}, "--allow-plaintext is 'perhaps', but must be yes or no."),
+    ],
+)
+def test_what_is_missing_or_wrong_of_tls_is_said(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        load_settings(given, {})
+    assert str(caught.value) == sentence
+
+
+def test_the_variables_of_clients_are_none_of_the_platforms() -> None:
+    environ = {"BAOHUANG_TLS": "1", "BAOHUANG_TLS_CA": "a", "BAOHUANG_TLS_CERT": "b", "BAOHUANG_TLS_KEY": "c"}
+    assert load_settings({}, environ) == Settings()
