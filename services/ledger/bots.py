@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, insert, select, true, update
 
 from services.common.errors import PlatformError, Reason
 from services.ledger.schema import bots
 from services.ledger.values import Bot, Page
 
-_COLUMNS = (bots.c.bot_id, bots.c.name, bots.c.owner, bots.c.version, bots.c.created_at, bots.c.revoked_at)
+_COLUMNS = tuple(column for column in bots.columns if column is not bots.c.token_hash)
 
 
 def create(connection: Connection, bot: Bot, token_hash: bytes) -> None:
@@ -26,17 +26,30 @@ def create(connection: Connection, bot: Bot, token_hash: bytes) -> None:
             version=bot.version,
             created_at=bot.created_at,
             revoked_at=bot.revoked_at,
+            token_since=bot.token_since,
             token_hash=token_hash,
         )
     )
 
 
-def set_token(connection: Connection, bot_id: str, token_hash: bytes | None, revoked_at: datetime | None) -> None:
-    changed = connection.execute(
-        update(bots).where(bots.c.bot_id == bot_id).values(token_hash=token_hash, revoked_at=revoked_at)
-    )
-    if not changed.rowcount:
+def set_token(
+    connection: Connection, bot_id: str, token_hash: bytes | None, now: datetime, shown: bytes | None
+) -> Bot | None:
+    """The bot with another token, or with none; None if the token it has is not the one that was shown."""
+    old = with_id(connection, bot_id)
+    if old is None:
         raise PlatformError(Reason.BOT_UNKNOWN, f"There is no bot with the id {bot_id!r}.", bot_id=bot_id)
+    same = true() if shown is None else bots.c.token_hash == shown
+    since = max(now, old.token_since + timedelta(microseconds=1))
+    values = {"token_hash": token_hash, "token_since": since, "revoked_at": now if token_hash is None else None}
+    changed = connection.execute(update(bots).where(bots.c.bot_id == bot_id, same).values(values))
+    return with_id(connection, bot_id) if changed.rowcount else None
+
+
+def changed_since(connection: Connection, moment: datetime) -> list[Bot]:
+    """Bots that had another token before, and lost it after `moment`."""
+    recent = select(*_COLUMNS).where(bots.c.token_since > moment, bots.c.token_since > bots.c.created_at)
+    return [_bot(row) for row in connection.execute(recent)]
 
 
 def with_token(connection: Connection, token_hash: bytes) -> Bot | None:
@@ -63,4 +76,5 @@ def _first(connection: Connection, statement: Select[Any]) -> Bot | None:
 
 
 def _bot(row: Any) -> Bot:
-    return Bot(row.bot_id, row.name, row.owner, row.version, row.created_at, row.revoked_at)
+    since = row.token_since or row.created_at
+    return Bot(row.bot_id, row.name, row.owner, row.version, row.created_at, since, row.revoked_at)

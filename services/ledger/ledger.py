@@ -11,7 +11,7 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
@@ -23,10 +23,12 @@ from services.common.clock import Clock, SystemClock
 from services.common.errors import PlatformError, Reason
 from services.common.matches import MatchOutcome
 from services.common.metrics import LedgerMetrics
-from services.ledger import bots, reading, recording, sqlite, tournaments, upgrade
+from services.common.scopes import Scope
+from services.ledger import access_tokens, bots, reading, recording, sqlite, tournaments, upgrade
 from services.ledger.lock import LedgerLock
 from services.ledger.ranges import Ranges
 from services.ledger.values import (
+    AccessToken,
     Attempt,
     Bot,
     Page,
@@ -241,20 +243,30 @@ class Ledger:
 
     def create_bot(self, bot_id: str, name: str, *, owner: str, version: str, token_hash: bytes) -> Bot:
         """Stores a bot. Raises PlatformError NAME_TAKEN."""
-        bot = Bot(bot_id, name, owner, version, created_at=self._clock.now())
+        now = self._clock.now()
+        bot = Bot(bot_id, name, owner, version, created_at=now, token_since=now)
         with self._write() as write:
             bots.create(write.connection, bot, token_hash)
         return bot
 
-    def rotate_token(self, bot_id: str, token_hash: bytes) -> None:
-        """Gives a bot another token; the old one is no more. Raises PlatformError BOT_UNKNOWN."""
-        with self._write() as write:
-            bots.set_token(write.connection, bot_id, token_hash, revoked_at=None)
+    def rotate_token(self, bot_id: str, token_hash: bytes, *, shown: bytes | None = None) -> Bot | None:
+        """Gives a bot another token; the old one is no more. Raises PlatformError BOT_UNKNOWN.
 
-    def revoke_token(self, bot_id: str) -> None:
-        """Takes a bot's token away. Raises PlatformError BOT_UNKNOWN."""
+        With the hash of the token that was `shown`: only if the bot still has that one, otherwise None. So whoever
+        holds a token that is being taken away gets no new one for it.
+        """
         with self._write() as write:
-            bots.set_token(write.connection, bot_id, None, revoked_at=self._clock.now())
+            return bots.set_token(write.connection, bot_id, token_hash, self._clock.now(), shown)
+
+    def revoke_token(self, bot_id: str, *, shown: bytes | None = None) -> Bot | None:
+        """Takes a bot's token away; `shown` as in `rotate_token`. Raises PlatformError BOT_UNKNOWN."""
+        with self._write() as write:
+            return bots.set_token(write.connection, bot_id, None, self._clock.now(), shown)
+
+    def bots_with_ended_tokens(self, since: datetime) -> list[Bot]:
+        """The bots whose tokens were replaced or revoked after `since`, once or more."""
+        with self._read() as connection:
+            return bots.changed_since(connection, since)
 
     def bot_with_token(self, token_hash: bytes) -> Bot | None:
         """Whose token has this hash, if anybody's."""
@@ -275,6 +287,40 @@ class Ledger:
         """Bots in the order of their names; `after` is that of the page before."""
         with self._read() as connection:
             return bots.page(connection, after, limit)
+
+    # ------------------------------------------------------------------------------------------------- access tokens
+
+    def create_access_token(self, name: str, scopes: frozenset[Scope], token_hash: bytes) -> AccessToken:
+        """Stores an access token. Raises PlatformError NAME_TAKEN, also for a name of a revoked one."""
+        token = AccessToken(name, scopes, self._clock.now())
+        with self._write() as write:
+            access_tokens.create(write.connection, token, token_hash)
+        return token
+
+    def rotate_access_token(self, name: str, token_hash: bytes) -> AccessToken:
+        """Puts another in its place, also of a revoked one. Raises PlatformError ACCESS_TOKEN_UNKNOWN."""
+        with self._write() as write:
+            return access_tokens.rotate(write.connection, name, token_hash, self._clock.now())
+
+    def revoke_access_token(self, name: str) -> AccessToken:
+        """Ends an access token; its name stays. Raises PlatformError ACCESS_TOKEN_UNKNOWN."""
+        with self._write() as write:
+            return access_tokens.revoke(write.connection, name, self._clock.now())
+
+    def access_token_with(self, token_hash: bytes) -> AccessToken | None:
+        """The access token with this hash, if there is one."""
+        with self._read() as connection:
+            return access_tokens.with_hash(connection, token_hash)
+
+    def access_token(self, name: str) -> AccessToken | None:
+        """The access token of a name, if there is or was one."""
+        with self._read() as connection:
+            return access_tokens.named(connection, name)
+
+    def access_tokens(self, *, after: str = "", limit: int = 100) -> Page[AccessToken]:
+        """Access tokens in the order of their names; `after` is that of the page before."""
+        with self._read() as connection:
+            return access_tokens.page(connection, after, limit)
 
     # -------------------------------------------------------------------------------------------------- transactions
 

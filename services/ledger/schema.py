@@ -1,6 +1,6 @@
 """The tables of the ledger as this version reads and writes them; `migrations` brings a ledger to this form.
 
-    bots
+    bots   access_tokens                   who may come in; of tokens, hashes alone
     tournaments ──< attempts ──< faults        what was played, whatever came of it
         │   └─ totals   └─ results ──< deals   what counts: one row per scheduled match, written once
         │                   └── records          the whole match, compressed
@@ -36,6 +36,7 @@ from sqlalchemy import (
 
 from bots_sdk.rules.events import SoloKind
 from services.common.matches import Ending
+from services.common.scopes import Scope
 from services.ledger.values import TournamentState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -74,6 +75,19 @@ class Seats(TypeDecorator[tuple[int, ...]]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[int, ...]:
         return _seats(value or "")
+
+
+class Scopes(TypeDecorator[frozenset[Scope]]):
+    """Scopes as their labels in alphabetical order, separated by commas."""
+
+    impl = String(40)
+    cache_ok = True
+
+    def process_bind_param(self, value: frozenset[Scope] | None, dialect: Dialect) -> str:
+        return ",".join(sorted(value or ()))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[Scope]:
+        return frozenset(map(Scope, value.split(","))) if value else frozenset()
 
 
 class Label(TypeDecorator[StrEnum]):
@@ -137,6 +151,18 @@ bots = Table(
     Column("version", Text, nullable=False),
     Column("token_hash", LargeBinary(32), unique=True),  # none: no token, every attempt to come in is refused
     Column("created_at", Moment, nullable=False),
+    Column("revoked_at", Moment),
+    Column("token_since", Moment),  # each token of a bot is from later than the one before; none: as old as the bot
+)
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("scopes", Scopes, nullable=False),
+    Column("token_hash", LargeBinary(32), unique=True),
+    Column("created_at", Moment, nullable=False),
+    Column("rotated_at", Moment),
     Column("revoked_at", Moment),
 )
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
+from services.common.scopes import Scope
 
 T = TypeVar("T")
 
@@ -43,13 +44,28 @@ class Tournament:
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """One registered bot; `revoked_at` is set while it has no token."""
+    """One registered bot; `revoked_at` is set while it has no token.
+
+    `token_since` is since when it has its token, or has none; it grows with every change.
+    """
 
     bot_id: str
     name: str
     owner: str
     version: str
     created_at: datetime
+    token_since: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """The token of a person or a program, without what would let anybody in; `revoked_at` is set once it is revoked."""
+
+    name: str
+    scopes: frozenset[Scope]
+    created_at: datetime
+    rotated_at: datetime | None = None
     revoked_at: datetime | None = None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -18,7 +20,7 @@ def make_bot(ledger: Ledger, name: str) -> Bot:
 
 def test_a_bot_is_found_by_token_id_and_name(ledger: Ledger, clock: ManualClock) -> None:
     bot = make_bot(ledger, "alpha")
-    assert bot == Bot("id-alpha", "alpha", "ann", "1.0", clock.now())
+    assert bot == Bot("id-alpha", "alpha", "ann", "1.0", clock.now(), clock.now())
     assert ledger.bot_with_token(b"alpha".ljust(32)) == bot
     assert ledger.bot("id-alpha") == bot
     assert ledger.bots_named(["alpha", "nobody"]) == {"alpha": bot}
@@ -38,9 +40,57 @@ def test_a_name_is_given_once(ledger: Ledger) -> None:
 
 def test_a_rotated_token_replaces_the_old_one(ledger: Ledger) -> None:
     bot = make_bot(ledger, "alpha")
-    ledger.rotate_token("id-alpha", b"n" * 32)
+    rotated = ledger.rotate_token("id-alpha", b"n" * 32)
     assert ledger.bot_with_token(b"alpha".ljust(32)) is None
-    assert ledger.bot_with_token(b"n" * 32) == bot
+    assert rotated is not None
+    assert ledger.bot_with_token(b"n" * 32) == rotated == replace(bot, token_since=rotated.token_since)
+
+
+def test_each_token_of_a_bot_is_from_later_than_the_one_before(ledger: Ledger, clock: ManualClock) -> None:
+    """Also when the machine's clock stands still; so the moment says which token is meant."""
+    bot: Bot | None = make_bot(ledger, "alpha")
+    moments = [bot.token_since] if bot else []
+    for number in range(4):
+        bot = ledger.revoke_token("id-alpha") if number % 2 else ledger.rotate_token("id-alpha", b"%d" % number)
+        assert bot is not None
+        moments.append(bot.token_since)
+    clock.advance(5)
+    bot = ledger.rotate_token("id-alpha", b"2" * 32)
+    assert bot is not None
+    assert bot.token_since == clock.now()
+    assert moments == sorted(set(moments))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ledger, **shown: ledger.rotate_token("id-alpha", b"2" * 32, **shown),
+        lambda ledger, **shown: ledger.revoke_token("id-alpha", **shown),
+    ],
+)
+def test_who_shows_a_token_that_is_no_more_changes_nothing(ledger: Ledger, change: Callable[..., Bot | None]) -> None:
+    """An operator takes the token away while its holder asks for a new one: the holder must not get it."""
+    make_bot(ledger, "alpha")
+    ledger.revoke_token("id-alpha")
+    revoked = ledger.bot("id-alpha")
+    assert change(ledger, shown=b"alpha".ljust(32)) is None
+    assert ledger.bot("id-alpha") == revoked
+    ledger.rotate_token("id-alpha", b"1" * 32)
+    assert change(ledger, shown=b"alpha".ljust(32)) is None
+    assert change(ledger, shown=b"1" * 32) is not None
+
+
+def test_bots_whose_tokens_ended_lately_are_known(ledger: Ledger, clock: ManualClock) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        make_bot(ledger, name)
+    clock.advance(100)
+    ledger.rotate_token("id-alpha", b"1" * 32)
+    clock.advance(100)
+    ledger.revoke_token("id-beta")
+    make_bot(ledger, "new")
+    start = clock.now() - timedelta(seconds=200)
+    lately = [ledger.bots_with_ended_tokens(start + timedelta(seconds=after)) for after in (0, 99, 100, 200)]
+    assert [sorted(bot.name for bot in bots) for bots in lately] == [["alpha", "beta"]] * 2 + [["beta"], []]
 
 
 def test_a_revoked_token_is_no_more_and_the_bot_says_since_when(ledger: Ledger, clock: ManualClock) -> None:

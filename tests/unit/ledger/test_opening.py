@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from services.common.clock import ManualClock
 from services.common.errors import PlatformError, Reason
@@ -20,17 +21,19 @@ from services.ledger import sqlite, upgrade
 from services.ledger.ledger import Access, Ledger
 from tests.unit.ledger.outcomes import make_outcome
 
+HEAD = str(ScriptDirectory(str(upgrade.MIGRATIONS)).get_current_head())
+
 LATER = '''"""A later step, as a later version may have it."""
 import sqlalchemy as sa
 from alembic import op
-revision = "0004"
-down_revision = "0003"
+revision = "9998"
+down_revision = "HEAD"
 
 def upgrade():
     with op.batch_alter_table("tournaments") as table:
         table.add_column(sa.Column("colour", sa.Text, nullable=False, server_default="red"))
         table.alter_column("message", new_column_name="sentence")
-'''
+'''.replace("HEAD", HEAD)
 
 
 def refusal(path: Path, access: Access = Access.PLATFORM) -> PlatformError:
@@ -186,7 +189,7 @@ def later(tmp_path: Path) -> Path:
     """The steps of a later version: ours and one more."""
     steps = tmp_path / "steps"
     shutil.copytree(upgrade.MIGRATIONS, steps, ignore=shutil.ignore_patterns("__pycache__"))
-    (steps / "versions" / "rev_0004_later.py").write_text(LATER)
+    (steps / "versions" / "rev_9998_later.py").write_text(LATER)
     return steps
 
 
@@ -194,59 +197,27 @@ def test_an_older_ledger_is_copied_and_upgraded(path: Path, later: Path, caplog:
     engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
     with caplog.at_level(logging.WARNING):
         upgrade.upgrade(engine, path, later)
-    copy = path.with_name("arena.db.revision-0003")
+    copy = path.with_name(f"arena.db.revision-{HEAD}")
     assert f"it is kept as {copy}" in caplog.text
     assert rows(path, "SELECT name, colour FROM tournaments") == [("cup", "red")]
     assert rows(path, "SELECT count(*) FROM deals") == [(4,)]  # nothing went with the table that was made anew
-    assert upgrade.revision_of(engine) == "0004"
+    assert upgrade.revision_of(engine) == "9998"
     engine.dispose()
     with Ledger.open(copy) as old:
         assert [result.deals for result in old.results("cup")] == [make_outcome(1).deals, make_outcome(2).deals]
 
 
-def test_a_ledger_from_before_there_were_records_is_upgraded(path: Path) -> None:
-    used_ledger(path)
-    rows(path, "DROP TABLE records")
-    as_before_beans(path)
-    rows(path, "UPDATE alembic_version SET version_num = '0001'")
-    with Ledger.open(path) as ledger:
-        assert [result.number for result in ledger.results("cup")] == [1, 2]
-        assert ledger.match_record("cup", 1) is None
-        ledger.record([make_outcome(3, record=b"record")])
-        assert ledger.match_record("cup", 3) == b"record"
-    assert path.with_name("arena.db.revision-0001").exists()
-
-
-def test_a_ledger_from_before_there_were_beans_is_upgraded(path: Path) -> None:
-    used_ledger(path)
-    as_before_beans(path)
-    rows(path, "UPDATE alembic_version SET version_num = '0002'")
-    with Ledger.open(path) as ledger:
-        old = make_outcome(1).deals
-        assert [deal.points for result in ledger.results("cup") for deal in result.deals][:2] == [d.points for d in old]
-        assert {deal.beans for result in ledger.results("cup") for deal in result.deals} == {None}
-        new = make_outcome(3)
-        ledger.record([new])
-        assert next(ledger.results("cup", after=2)).deals == new.deals
-    assert path.with_name("arena.db.revision-0002").exists()
-
-
-def as_before_beans(path: Path) -> None:
-    for seat in range(5):
-        rows(path, f"ALTER TABLE deals DROP COLUMN beans_{seat}")
-
-
 def test_a_copy_never_replaces_another(path: Path, later: Path) -> None:
     engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
-    path.with_name("arena.db.revision-0003").write_text("an earlier copy")
+    path.with_name(f"arena.db.revision-{HEAD}").write_text("an earlier copy")
     upgrade.upgrade(engine, path, later)
     engine.dispose()
-    assert path.with_name("arena.db.revision-0003").read_text() == "an earlier copy"
-    assert rows(path.with_name("arena.db.revision-0003.1"), "SELECT name FROM tournaments") == [("cup",)]
+    assert path.with_name(f"arena.db.revision-{HEAD}").read_text() == "an earlier copy"
+    assert rows(path.with_name(f"arena.db.revision-{HEAD}.1"), "SELECT name FROM tournaments") == [("cup",)]
 
 
 def test_an_upgrade_that_fails_half_way_changes_nothing(path: Path, later: Path) -> None:
-    (later / "versions" / "rev_0004_later.py").write_text(LATER + "    raise RuntimeError('half way')\n")
+    (later / "versions" / "rev_9998_later.py").write_text(LATER + "    raise RuntimeError('half way')\n")
     engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
     with pytest.raises(RuntimeError, match="half way"):
         upgrade.upgrade(engine, path, later)
@@ -258,7 +229,7 @@ def test_an_upgrade_that_fails_half_way_changes_nothing(path: Path, later: Path)
 
 def test_a_member_does_not_upgrade(path: Path, later: Path) -> None:
     engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
-    with pytest.raises(PlatformError, match="revision 0003, this version reads 0004") as caught:
+    with pytest.raises(PlatformError, match=f"revision {HEAD}, this version reads 9998") as caught:
         upgrade.verify_current(engine, path, later)
     assert caught.value.reason is Reason.LEDGER_VERSION
     engine.dispose()

@@ -1,0 +1,26 @@
+"""Adds the tokens of people and programs, and since when each bot has its token; of bots of before it is not known."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "access_tokens",
+        sa.Column("name", sa.String(40), nullable=False),
+        sa.Column("scopes", sa.String(40), nullable=False),
+        sa.Column("token_hash", sa.LargeBinary(32)),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("rotated_at", sa.BigInteger),
+        sa.Column("revoked_at", sa.BigInteger),
+        sa.PrimaryKeyConstraint("name", name="pk_access_tokens"),
+        sa.UniqueConstraint("token_hash", name="uq_access_tokens_token_hash"),
+    )
+    op.add_column("bots", sa.Column("token_since", sa.BigInteger))
