@@ -20,7 +20,7 @@ from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.cards import format_card, format_cards, parse_card, parse_cards
 from bots_sdk.rules.deal import Deal
 from bots_sdk.rules.deal_notation import WrittenDeal, format_deal, format_rules, parse_deal, parse_rules
-from bots_sdk.rules.errors import IllegalAnswer, NotationError, OptionsError, Refusal, RulesError
+from bots_sdk.rules.errors import DealError, IllegalAnswer, NotationError, OptionsError, Refusal, RulesError
 from bots_sdk.rules.events import Event, HandDealt, SoloKind, Tribute
 from bots_sdk.rules.match import Match
 from bots_sdk.rules.notation import format_answer, format_hand, parse_answer, parse_hand
@@ -39,6 +39,7 @@ __all__ = [
     "RULES_VERSION",
     "Answer",
     "Deal",
+    "DealError",
     "DealResult",
     "Event",
     "HandDealt",

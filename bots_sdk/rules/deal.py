@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.beans import settle
 from bots_sdk.rules.cards import EMPEROR_CARD, GUARD_JOKER, SEATS
+from bots_sdk.rules.dealt import verify_dealt
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
 from bots_sdk.rules.events import (
     Called,
@@ -91,10 +92,9 @@ class Deal:
             tribute: what the deal before has made owed, if anything.
 
         Raises:
-            ValueError: there are not five hands, or nobody or several hold the emperor card.
+            DealError: there are not five hands with one emperor card, or the deal could not be played.
         """
-        if len(hands) != SEATS or sum(hand.count(EMPEROR_CARD) for hand in hands) != 1:
-            raise ValueError("five hands, one of them with the emperor card")
+        verify_dealt(options, hands, tribute)
         deal = cls(options)
         holder = next(seat for seat, hand in enumerate(hands) if EMPEROR_CARD in hand)
         event = DealStarted(number, dealer, holder, tuple(len(hand) for hand in hands), tribute)
@@ -302,7 +302,7 @@ class Deal:
         public = self.public
         out = public.out
         solo = self._solo
-        if solo in (SoloKind.GRAB, SoloKind.BRIGHT) or len(out) == SEATS - 1:
+        if solo in (SoloKind.GRAB, SoloKind.BRIGHT) or len(out) >= SEATS - 1:
             return True
         if public.options.end is End.ONE_LEFT:
             return False

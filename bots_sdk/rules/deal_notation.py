@@ -35,13 +35,18 @@ class WrittenDeal:
     answers: tuple[tuple[int, Answer], ...] = ()
 
     def start(self) -> tuple[Deal, list[Event]]:
-        """The deal before the first answer, and its first events."""
+        """The deal before the first answer, and its first events.
+
+        Raises:
+            DealError: with these hands, or this tribute, it could not be played to its end.
+        """
         return Deal.start(self.options, 0, self.dealer, self.hands, self.tribute)
 
     def play(self) -> Deal:
         """The deal after the last answer.
 
         Raises:
+            DealError: see `start`.
             IllegalAnswer: the rules do not allow an answer.
         """
         deal, _ = self.start()

@@ -3,6 +3,7 @@
 RulesError
 ├── OptionsError     a combination of options that cannot be played
 ├── NotationError    a text or a byte string that names no card, play or answer
+├── DealError        hands, or a tribute, with which a deal could not be played to its end
 └── IllegalAnswer    an answer that the rules do not allow now (carries a `Refusal`)
 """
 
@@ -39,6 +40,10 @@ class OptionsError(RulesError):
 
 class NotationError(RulesError):
     """A text or byte string that is not in the notation."""
+
+
+class DealError(RulesError):
+    """Hands, or a tribute owed, with which a deal could not be played to its end."""
 
 
 class IllegalAnswer(RulesError):

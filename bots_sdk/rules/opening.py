@@ -154,6 +154,9 @@ def _begin_play(public: PublicState) -> None:
     assert public.emperor is not None
     public.phase = Phase.PLAY
     public.leader = public.emperor
+    # In a written deal with few cards a seat may have passed on or paid its last (rules 10.5).
+    from_emperor = ((public.emperor + step) % SEATS for step in ALL_SEATS)
+    public.out = tuple(seat for seat in from_emperor if not public.sizes[seat])
     public.asked = ONLY[public.emperor]
 
 

@@ -154,7 +154,7 @@ def test_a_void_tree_counted_by_hand() -> None:
     With stickers from the second pass on the seats 4, 3, 2, 1 choose among two suits, in the second lap seat 0 does,
     and the others have one card of their highest rank left: 1 + 1 + 2 + 4 + 8 + 16 + 4 * 32 nodes.
     """
-    text = "dealer 0\nhand 0 6cd 7cd EJ\nhand 1 6cd 8cd\nhand 2 6cd 9cd\nhand 3 6cd Tcd\nhand 4 6cd Jcd\n"
+    text = "dealer 0\nhand 0 6cd 7cd EJ\nhand 1 6cd 8cd\nhand 2 6hs 9cd\nhand 3 6hs Tcd\nhand 4 7hs Jcd\n"
     plain, _ = parse_deal(f"rules classic grab=none sticker=none\n{text}").start()
     assert count_tree(plain, to_lead=True, merge=False) == Tree(decisions=10, voided=1)
     pasted, _ = parse_deal(f"rules classic grab=none\n{text}").start()

@@ -50,7 +50,7 @@ DEALS = {
         tribute pay 1:1 2:1 take 0:1 4:1
         hand 0 9ccc EJ
         hand 1 9c Tdd
-        hand 2 Tdh Kcd
+        hand 2 Tdd Kcd
         hand 3 8s 8h
         hand 4 SJ Qs
         1 pay Td | 2 pay Kd | 0 take Td | 4 take Kd

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bots_sdk.rules.deal import Deal
-from bots_sdk.rules.errors import IllegalAnswer, Refusal
+from bots_sdk.rules.errors import DealError, IllegalAnswer, Refusal
 from bots_sdk.rules.events import (
     Called,
     DealEnded,
@@ -19,6 +19,7 @@ from bots_sdk.rules.events import (
     SoloKind,
     StakesSet,
     ThronePassed,
+    Tribute,
     TrickEnded,
     WindowClosed,
 )
@@ -82,6 +83,12 @@ def test_a_holder_who_says_solo_comes_first_and_is_bright() -> None:
     assert story.say("0 solo", "1 solo", "2 stay", "3 stay", "4 solo") == [WindowClosed(0, SoloKind.BRIGHT)]
 
 
+def test_a_window_for_quads_only_makes_bright_solos() -> None:
+    story = Story("3d EJ", "9c 9c 9c 9c", "9d 9d 9d", "5h 9d", "5s", grab="quad")
+    assert [story.legal(seat) for seat in story.deal.asked] == [["stay", "solo"], ["stay"], ["stay"], ["stay"]]
+    assert story.say("1 solo", "2 stay", "3 stay", "4 stay") == [WindowClosed(1, SoloKind.BRIGHT)]
+
+
 def test_who_holds_no_triple_must_pass() -> None:
     story = Story("9c 9c EJ", "3c 4c 5c", "6c", "7c", "8c", grab="none")
     assert story.legal(0) == ["pass"]
@@ -104,7 +111,7 @@ def test_stickers_travel_and_count_but_are_not_pasted_again() -> None:
 
 
 def test_an_exact_triple_forces_in_the_second_lap() -> None:
-    story = Story("9c 9c 9c EJ", "3c", "6c", "7c", "8c", grab="none")
+    story = Story("9c 9c 9c EJ", "3c 9c", "6c", "7c", "8c", grab="none")
     story.say("0 pass", "4 pass", "3 pass", "2 pass", "1 pass")
     assert story.legal(0) == ["accept"]
     assert story.refuse("0 pass") is Refusal.MUST_ACCEPT
@@ -194,6 +201,14 @@ def test_a_pass_locks_the_trick_only_with_the_option() -> None:
         assert story.deal.asked == ((2,) if locks else (1,))
 
 
+def test_a_claim_locks_the_trick_and_yielding_does_not() -> None:
+    hands = ("9c 9c 9c EJ", "6d 9c SJ", "8d", "Th Td Ts 5d", "SJ SJ SJ")
+    story = Story(*hands, grab="none", pass_locks_trick=True).to_play()
+    story.say("0 play EJ", "1 pass", "2 pass", "3 pass", "4 pass", "0 play 9c 9c 9c")
+    story.say("1 wind", "2 yield", "3 play Td Th Ts", "4 pass")
+    assert story.deal.asked == (2,)
+
+
 def test_the_first_claimant_gets_the_wind() -> None:
     story = Story("9c 9c 9c EJ", "6d 9c", "5d 8d", "5h 8h", "5s 8s", grab="none").to_play()
     story.say("0 play EJ", "1 pass", "2 pass", "3 pass", "4 pass")
@@ -203,6 +218,13 @@ def test_the_first_claimant_gets_the_wind() -> None:
     story.say("1 yield", "2 pass", "3 wind", "4 wind")
     assert story.legal(1) == ["pass"]
     assert story.say("1 pass") == [Passed(1), TrickEnded(3)]
+
+
+def test_a_new_play_voids_all_claims() -> None:
+    story = Story("9c 9c 9c EJ", "6d 9c", "8d SJ", "5h 8h", "SJ SJ SJ", grab="none").to_play()
+    story.say("0 play EJ", "1 pass", "2 pass", "3 pass", "4 pass", "0 play 9c 9c 9c")
+    story.say("1 pass", "2 pass", "3 wind", "4 play SJ SJ SJ")
+    assert story.say("1 pass", "2 pass", "3 pass") == [Passed(1), Passed(2), Passed(3), TrickEnded(1)]
 
 
 def test_without_a_claim_the_next_seat_with_cards_leads() -> None:
@@ -320,8 +342,73 @@ def test_defaults_before_play() -> None:
 
 
 def test_a_deal_needs_five_hands_and_one_emperor_card() -> None:
-    with pytest.raises(ValueError, match="five hands"):
-        Deal.start(make_options("qingdao"), 0, 0, [b""] * 5, None)
+    for hands in ([b""] * 5, [parse_hand("EJ")] * 5, [parse_hand("EJ")]):
+        with pytest.raises(DealError, match="five hands"):
+            Deal.start(make_options("qingdao"), 0, 0, hands, None)
+
+
+@pytest.mark.parametrize(
+    ("profile", "hand", "other", "message"),
+    [
+        ("qingdao", "9c 9c 9c 9c 9c EJ", "3c", "the hands hold 5 of 9c, and the pack has 4"),
+        ("qingdao", "9c EJ", "GJ", "the hands hold 1 of GJ, and the pack has 0"),
+        ("classic", "9c EJ", "3c", "the hands hold 1 of 3c, and the pack has 0"),
+        ("qingdao", "9c 9c EJ", "9c", "the hands hold 3 of 9c, and the fourth is missing"),
+        ("qingdao", "BJ EJ", "BJ", "the hands hold 3 of BJ, and the fourth is missing"),
+        ("classic-marked", "9c EJ", "8c", "GJ is missing"),
+    ],
+)
+def test_cards_with_which_no_deal_can_be_played_are_refused(profile: str, hand: str, other: str, message: str) -> None:
+    with pytest.raises(DealError) as caught:
+        Story(hand, other, "6d", "7d", "8d", profile=profile)
+    assert message in str(caught.value)
+
+
+def test_bytes_that_are_no_cards_are_refused() -> None:
+    with pytest.raises(DealError, match="the hands hold 1 of card 56, and the pack has 0"):
+        Deal.start(make_options("qingdao"), 0, 0, [bytes([55, 56]), b"\0", b"\1", b"\2", b"\3"], None)
+
+
+@pytest.mark.parametrize(
+    ("pay", "take", "message"),
+    [
+        (((1, 2),), ((0, 2),), "seat 1 owes 2 cards and can pay 1"),
+        (((1, 1), (1, 1)), ((0, 2),), "seat 1 owes 2 cards and can pay 1"),
+        (((0, 1),), ((1, 1),), "seat 0 owes 1 cards and can pay 0"),
+        (((1, 1),), ((0, 2),), "as many cards are taken as are paid"),
+        (((1, 999_999_999),), ((0, 999_999_999),), "seat 1 owes 999999999 cards"),
+    ],
+)
+def test_tribute_that_cannot_be_paid_is_refused(
+    pay: tuple[tuple[int, int], ...], take: tuple[tuple[int, int], ...], message: str
+) -> None:
+    hands = [parse_hand(hand) for hand in ("EJ", "9c", "6d", "7d", "8d")]
+    with pytest.raises(DealError) as caught:
+        Deal.start(make_options("bean-qingdao"), 0, 0, hands, Tribute(pay, take))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("end", ["one_left", "side_out"])
+@pytest.mark.parametrize("call", ["bright 9c", "dark 9c"])
+def test_who_has_no_cards_when_play_begins_is_out(call: str, end: str) -> None:
+    story = Story("3d 9c 9c 9c 9c EJ", "", "", "", "", grab="none", reveal=False, end=end)
+    story.say("0 accept", f"0 {call}")
+    assert story.deal.public.out == (1, 2, 3, 4)
+    story.say("0 play EJ", "0 play 3d", "0 play 9c 9c 9c 9c")
+    assert story.deal.result is not None
+    assert story.deal.result.places == (1, 2, 3, 4, 0)
+
+
+def test_who_has_passed_on_all_cards_is_out_when_play_begins() -> None:
+    story = Story("EJ", "9c 9c 9c", "5d", "5h 9c", "5s", grab="none", force="triple")
+    story.say(
+        "0 pass", "4 pass", "3 pass", "2 pass", "1 accept", "1 call 9c", *(f"{seat} silent" for seat in (0, 2, 3, 4))
+    )
+    assert story.deal.public.out == (0,)
+    story.say("1 play 9c 9c 9c", "2 pass", "3 pass", "4 pass", "1 play EJ", "2 pass", "3 pass", "4 pass")
+    story.say("2 play 5d", "3 play 9c", "4 pass", "3 play 5h")
+    assert story.deal.result is not None
+    assert story.deal.result.places == (0, 1, 2, 3, 4)
 
 
 def test_what_nobody_has_seen_is_unseen() -> None:
