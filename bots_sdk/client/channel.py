@@ -55,6 +55,9 @@ def error_of(error: grpc.aio.AioRpcError, address: str) -> ArenaError:
         if "resolving" in said or "DNS" in said:
             return Unreachable(f"there is no host of the name in {address}")
         return Unreachable(f"nobody answers at {address}, or the connection broke")
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in said:
+        # gRPC's own limit, on whichever side: it says no reason that a program could read.
+        return make_refused("REASON_TOO_LARGE", f"a message to or from {address} is larger than the other side reads")
     if code is grpc.StatusCode.UNIMPLEMENTED:
         return Unreachable(f"what answers at {address} is no baohuang server, or one of another version")
     return Refused("REASON_UNSPECIFIED", f"{address} ended the call: {code.name}, {_first_line(said)}")

@@ -196,6 +196,17 @@ def _rebuild(cls: type[PlatformError], reason: Reason, message: str, metadata: d
     return error
 
 
+def verify_size(size: int, limit: int) -> None:
+    """Raises PlatformError TOO_LARGE if a message of `size` bytes is larger than `limit`."""
+    if size > limit:
+        raise PlatformError(
+            Reason.TOO_LARGE,
+            f"The message has {size} bytes; at most {limit} are read at once.",
+            size=str(size),
+            limit=str(limit),
+        )
+
+
 def status_of(error: PlatformError) -> status_pb2.Status:
     """What a client gets: code, message, and one `ErrorInfo` with reason, domain and metadata, within header limits."""
     info = error_details_pb2.ErrorInfo(reason=error.reason.wire_name, domain=DOMAIN)
@@ -231,11 +242,12 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
 
     `PlatformError` becomes the status of its reason. Whatever else is raised is a fault of the platform: it is logged
     with an incident id, and the client gets that id and nothing more. `refused`, if given, is called with every
-    reason sent.
+    reason sent. A single request of more than `message_limit` bytes is refused; those of a stream its handler looks at.
     """
 
-    def __init__(self, refused: Callable[[Reason], None] = _ignore) -> None:
+    def __init__(self, refused: Callable[[Reason], None] = _ignore, message_limit: int | None = None) -> None:
         self._refused = refused
+        self._message_limit = message_limit
 
     async def intercept_service(
         self,
@@ -252,6 +264,8 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         end_call = _CallEnd(handler_call_details.method, self._refused)
         make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
         decode: Any = handler.request_deserializer
+        if not handler.request_streaming and decode is not None and self._message_limit is not None:
+            decode = _limited(decode, self._message_limit)
         if handler.request_streaming or decode is None:
             return make_handler(guard(behavior, _untouched, end_call), decode, handler.response_serializer)
         # Decoded within the guard: gRPC itself would tell the client the text of the exception.
@@ -274,6 +288,14 @@ def _decoded(request: Any, decode: _Decode) -> Any:
         return decode(request)
     except DecodeError:
         raise PlatformError(Reason.MALFORMED, "The request is none of this method: it cannot be decoded.") from None
+
+
+def _limited(decode: _Decode, limit: int) -> _Decode:
+    def decode_within(request: Any) -> Any:
+        verify_size(len(request), limit)
+        return decode(request)
+
+    return decode_within
 
 
 def _guard_coroutine(

@@ -13,9 +13,7 @@ from grpc_reflection.v1alpha import reflection
 
 from services.common.errors import ErrorInterceptor, Reason, SetupError
 from services.common.targets import format_address
-
-MESSAGE_LIMIT = 1 << 20
-"""Bytes of the largest message that is read: a specification is far smaller."""
+from services.common.wire_limits import MESSAGE_LIMIT, server_options
 
 GOODBYE = 0.5
 """Seconds that calls may go on when the server stops."""
@@ -33,19 +31,9 @@ class GrpcServer:
         keepalive: float,
         refused: Callable[[Reason], None],
     ) -> None:
-        milliseconds = int(keepalive * 1000)
         self._server = grpc.aio.server(
-            interceptors=[ErrorInterceptor(refused=refused)],
-            options=[
-                ("grpc.so_reuseport", 0),  # otherwise a second server would share the port in silence
-                ("grpc.max_receive_message_length", MESSAGE_LIMIT),
-                ("grpc.keepalive_time_ms", milliseconds),
-                ("grpc.keepalive_timeout_ms", milliseconds),
-                ("grpc.http2.ping_timeout_ms", milliseconds),  # without it a half-open wire is noticed after a minute
-                ("grpc.keepalive_permit_without_calls", 1),
-                ("grpc.http2.min_ping_interval_without_data_ms", 1000),
-                ("grpc.http2.max_ping_strikes", 0),
-            ],
+            interceptors=[ErrorInterceptor(refused=refused, message_limit=MESSAGE_LIMIT)],
+            options=server_options(keepalive),
         )
         self._health = health.HealthServicer()
         self._names = [*services, ""]

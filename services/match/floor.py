@@ -21,6 +21,7 @@ from services.common.errors import Reason
 from services.common.matches import Ending, MatchOrder, MatchOutcome, SeatFaults
 from services.common.metrics import MatchMetrics
 from services.match.clocks import Lag
+from services.match.conduct import CROSSED, Conduct
 from services.match.inbox import Inboxes
 from services.match.records import draining
 from services.match.seat import Seat, Wire
@@ -33,6 +34,9 @@ _log = logging.getLogger(__name__)
 HOUSE_SLICE = 0.002
 """Seconds that house bots may think before the wires get their turn again."""
 
+
+UNREAD_RETRY_S = 1.0
+"""So long a bot stays away that has not read what was sent to it."""
 
 STALE_LIMIT = 64
 """So many deadlines of matches that are over are borne: each holds its table in memory, with a bank for hours."""
@@ -62,10 +66,12 @@ class Floor:
         self._metrics = metrics
         self._later = later
         self._lag = Lag(clock.monotonic())
+        self._lag_at_tidy = 0.0
         self._tables: dict[int, Table] = {}
         self._attempts: set[str] = set()
         self._opening: dict[int, tuple[Table, float]] = {}
         self._seats: dict[str, dict[int, Seat]] = {}
+        self._conducts: dict[str, Conduct] = {}
         self._absent_since: dict[str, float] = {}
         self._waiting = WaitingRoom()
         self._deadlines: list[tuple[float, int, Seat]] = []
@@ -110,6 +116,9 @@ class Floor:
         self._attempts.discard(outcome.attempt)
         for entrant in remote_bots(table):
             self._seats[entrant].pop(number, None)
+        for seat in table.seats:
+            if (conduct := self._conducts.get(seat.entrant.bot_id)) is not None:
+                conduct.excuse(CROSSED + max(0, seat.timeouts - seat.late))
         self._stale += sum(seat.watched for seat in table.seats)
         if self._stale > max(STALE_LIMIT, len(self._deadlines) // 2):
             self._drop_stale()
@@ -174,6 +183,9 @@ class Floor:
             older.close(Farewell(Reason.SUPERSEDED, "a newer stream of the same bot took over"))
         elif self._absent_since.pop(bot, None) is not None:
             self._metrics.reconnects += 1
+        if bot in self._conducts:
+            # What the client sent on the stream before may have arrived, and is sent once more.
+            self._conducts[bot].excuse(len(session.seats))
         for seat in list(session.seats.values()):
             self._guard(seat.table, lambda seat=seat: seat.table.attach(seat, session, now))  # type: ignore[misc]
         self._later.entered()
@@ -200,25 +212,35 @@ class Floor:
         """The seats of a bot by table number; they outlive its sessions."""
         return self._seats.setdefault(bot_id, {})
 
-    def decide(self, session: Session, decision: pb.Decision, now: float) -> None:
-        """A bot has decided; a table where it does not sit is as good as a closed request."""
+    def conduct_of(self, bot_id: str, now: float) -> Conduct:
+        """How a bot has behaved so far."""
+        conduct = self._conducts.get(bot_id)
+        if conduct is None:
+            conduct = self._conducts[bot_id] = Conduct(now)
+        return conduct
+
+    def decide(self, session: Session, decision: pb.Decision, now: float) -> bool:
+        """A bot has decided; a table where it does not sit is as good as a closed request. False: it was in vain."""
         seat = session.seats.get(decision.table)
         if seat is None:
             self._metrics.late_answers += 1
-            return
+            return False
         table = seat.table
         try:
-            table.decide(seat, decision, now)
+            return table.decide(seat, decision, now)
         except Exception:
             self._give_up(table)
+        return True
 
-    def ready(self, session: Session, table: int, now: float) -> None:
-        """A bot is ready at a table."""
+    def ready(self, session: Session, table: int, now: float) -> bool:
+        """A bot is ready at a table; False if it does not sit there, or was ready already."""
         seat = session.seats.get(table)
-        if seat is not None:
-            self._guard(seat.table, lambda: seat.table.ready(seat, now))
-            if not seat.table.unready:
-                self._opening.pop(table, None)
+        if seat is None or seat.ready:
+            return False
+        self._guard(seat.table, lambda: seat.table.ready(seat, now))
+        if not seat.table.unready:
+            self._opening.pop(table, None)
+        return True
 
     # ---- time
 
@@ -243,11 +265,19 @@ class Floor:
 
     def tidy(self, now: float, silence: float) -> None:
         """Deals with bots that never come, never get ready, say nothing or read nothing; once or twice a second."""
+        # Where the loop itself stood still, what bots said meanwhile has not been read yet.
+        patience = silence + self._lag.total - self._lag_at_tidy
+        self._lag_at_tidy = self._lag.total
         for session in list(self.sessions.values()):
             if session.is_flooded:
-                session.close(Farewell(Reason.RATE_LIMITED, "the client does not read what is sent to it"))
-            elif now - session.heard_at > silence:
+                self.conduct_of(session.terms.bot_id, now).shut(now, UNREAD_RETRY_S)
+                unread = "the client does not read what is sent to it"
+                session.close(Farewell(Reason.RATE_LIMITED, unread, retry_after=UNREAD_RETRY_S))
+            elif now - session.heard_at > patience:
                 session.close(Farewell(Reason.SILENT, f"nothing was heard of the client for {silence:g} s"))
+        for bot_id in [bot_id for bot_id, conduct in self._conducts.items() if conduct.is_clean(now)]:
+            if bot_id not in self.sessions:
+                del self._conducts[bot_id]
         for table, since in list(self._opening.values()):
             if now - since > table.order.clock.ready.total_seconds() and table.unready:
                 names = ", ".join(seat.entrant.name for seat in table.unready)

@@ -32,6 +32,7 @@ class Seat:
 
     `request` is the number of the open request, 0 when none is open. `house` is set where the platform plays: from the
     start for a house bot, later when one takes over. `watched` says that a deadline of the seat is being watched.
+    `late` counts answers that came too late; a client that is slow sends one for each timeout, and no more.
     """
 
     __slots__ = (
@@ -42,6 +43,7 @@ class Seat:
         "illegal_answers",
         "illegal_now",
         "index",
+        "late",
         "ready",
         "request",
         "table",
@@ -66,8 +68,14 @@ class Seat:
         self.illegal_answers = 0
         self.timeouts = 0
         self.timeouts_in_a_row = 0
+        self.late = 0
         self.disconnects = 0
         self.taken_over = False
+
+    def excuse_late(self) -> bool:
+        """An answer came too late; True if it is one for a request that timed out."""
+        self.late += 1
+        return self.late <= self.timeouts
 
     @property
     def faults(self) -> SeatFaults:

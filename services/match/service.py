@@ -18,6 +18,7 @@ from services.common.clock import Clock
 from services.common.errors import ErrorInterceptor, SetupError
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics
+from services.common.wire_limits import MESSAGE_LIMIT, server_options
 from services.match.floor import Floor
 from services.match.servicer import SERVICE_NAME, MatchServicer, ServicerTerms, match_handlers
 
@@ -35,7 +36,7 @@ class MatchServiceSettings:
     ticket_key: bytes = b""
     heartbeat_s: float = 5.0
     window: int = 1
-    message_limit: int = 1 << 20
+    message_limit: int = MESSAGE_LIMIT
 
 
 class MatchService:
@@ -70,16 +71,7 @@ class MatchService:
         settings = self._settings
         server = grpc.aio.server(
             interceptors=[ErrorInterceptor(refused=self._metrics.refused)],
-            options=[
-                ("grpc.so_reuseport", 0),
-                ("grpc.max_receive_message_length", settings.message_limit),
-                ("grpc.keepalive_time_ms", int(settings.heartbeat_s * 1000)),
-                ("grpc.keepalive_timeout_ms", int(settings.heartbeat_s * 1000)),
-                ("grpc.http2.ping_timeout_ms", int(settings.heartbeat_s * 1000)),
-                ("grpc.keepalive_permit_without_calls", 1),
-                ("grpc.http2.min_ping_interval_without_data_ms", 1000),
-                ("grpc.http2.max_ping_strikes", 0),
-            ],
+            options=server_options(settings.heartbeat_s, settings.message_limit),
         )
         terms = ServicerTerms(
             name=settings.name,

@@ -17,10 +17,11 @@ from google.protobuf.message import DecodeError
 from baohuang.error.v1 import reason_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
 from services.common.clock import Clock
-from services.common.errors import PlatformError, Reason
+from services.common.errors import PlatformError, Reason, verify_size
 from services.common.metrics import MatchMetrics
 from services.common.tickets import Ticket, verify_ticket
 from services.common.version import PROTOCOL_VERSION, RULES_VERSION, SERVER_VERSION
+from services.match.conduct import BROKEN_COST, RETRY_S, Conduct, Strangers
 from services.match.floor import Floor
 from services.match.sessions import Farewell, Session, SessionTerms
 from services.match.wire import encode_record
@@ -32,6 +33,8 @@ HELLO_S = 10.0
 """How long a new stream may take to say hello."""
 RECORDS_LIMIT = 20_000
 """The most records of one message: everybody waits while they are gone through, and a few bytes suffice for one."""
+FAREWELL_S = 1.0
+"""How long the writer has to say why a stream is closed, before it is closed without."""
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 _HEARTBEAT = encode_record(pb.Heartbeat())
@@ -63,16 +66,31 @@ class MatchServicer:
         self._terms = terms
         self._metrics = metrics
         self._clock = clock
+        self._strangers = Strangers()
 
     async def play(self, _requests: object, context: _Context) -> None:
         """One stream, from hello to its end."""
-        hello = await self._hello(context)
+        peer = context.peer().rpartition(":")[0]
+        self._strangers.come(peer)
+        try:
+            hello = await self._hello(context)
+        finally:
+            self._strangers.go(peer)
+        ticket = self._admit(hello)
+        now = self._clock.monotonic()
+        conduct = self._floor.conduct_of(ticket.bot_id, now)
+        conduct.come(now)
         stream = _Stream(self._terms, context, self._floor, self._metrics, self._clock)
-        session = stream.open(hello, self._admit(hello))
+        session = stream.open(hello, ticket, conduct)
         try:
             await stream.run()
         finally:
             self._floor.leave(session, self._clock.monotonic())
+
+    @property
+    def strangers(self) -> int:
+        """How many streams have not said hello."""
+        return len(self._strangers)
 
     async def _hello(self, context: _Context) -> pb.Hello:
         try:
@@ -82,7 +100,7 @@ class MatchServicer:
             raise PlatformError(Reason.HELLO_EXPECTED, f"nothing was said within {HELLO_S:g} s") from None
         if data is grpc.aio.EOF:
             raise PlatformError(Reason.HELLO_EXPECTED, "the stream ended before hello")
-        message = decode_message(data)
+        message = decode_message(data, self._terms.message_limit)
         if len(message.records) != 1 or message.records[0].WhichOneof("record") != "hello":
             raise PlatformError(Reason.HELLO_EXPECTED, "the first message of a stream holds hello and nothing else")
         return message.records[0].hello
@@ -102,12 +120,13 @@ class MatchServicer:
         return ticket
 
 
-def decode_message(data: bytes) -> pb.PlayRequest:
-    """What a client sent.
+def decode_message(data: bytes, limit: int) -> pb.PlayRequest:
+    """What a client sent, in at most `limit` bytes.
 
     Raises:
-        PlatformError: the bytes are no `PlayRequest`, or one with too many records.
+        PlatformError: the bytes are too many, are no `PlayRequest`, or one with too many records.
     """
+    verify_size(len(data), limit)
     try:
         message = pb.PlayRequest.FromString(data)
     except DecodeError:
@@ -135,8 +154,9 @@ class _Stream:
         self._something = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._session: Session
+        self._conduct: Conduct
 
-    def open(self, hello: pb.Hello, ticket: Ticket) -> Session:
+    def open(self, hello: pb.Hello, ticket: Ticket, conduct: Conduct) -> Session:
         """The session of the stream, known to the floor from here on."""
         floor = self._floor
         now = self._clock.monotonic()
@@ -149,6 +169,7 @@ class _Stream:
         )
         session = Session(terms, floor.seats_of(ticket.bot_id), now, self._something.set, self._linger)
         self._session = session
+        self._conduct = conduct
         session.push_now(
             encode_record(
                 pb.Welcome(
@@ -186,24 +207,51 @@ class _Stream:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self) -> None:
-        context, clock, floor, session, metrics = self._context, self._clock, self._floor, self._session, self._metrics
+        context, clock, session = self._context, self._clock, self._session
         while True:
             data = await context.read()
             if data is grpc.aio.EOF:
                 return
-            message = decode_message(data)
-            now = clock.monotonic()
-            floor.observe(now)
-            metrics.messages_received += 1
-            session.heard(now, message.confirmed)
-            for record in message.records:
-                kind = record.WhichOneof("record")
-                if kind == "decision":
-                    floor.decide(session, record.decision, now)
-                elif kind == "ready":
-                    floor.ready(session, record.ready.table, now)
-                elif kind == "hello":
-                    raise PlatformError(Reason.HELLO_EXPECTED, "hello was said twice on one stream")
+            if session.farewell is not None:
+                # Nothing more is listened to. The writer says why, unless the client does not read that either.
+                await asyncio.sleep(FAREWELL_S)
+                raise session.farewell.error
+            self._take(data, clock.monotonic())
+
+    def _take(self, data: bytes, now: float) -> None:
+        """A message of the client."""
+        floor, session = self._floor, self._session
+        floor.observe(now)
+        try:
+            message = decode_message(data, self._terms.message_limit)
+        except PlatformError:
+            self._conduct.waste(now, BROKEN_COST)
+            raise
+        self._metrics.messages_received += 1
+        records = message.records
+        if not session.heard(now, message.confirmed) and not records:
+            self._wasted(now)
+        for record in records:
+            kind = record.WhichOneof("record")
+            if kind == "decision":
+                useful = floor.decide(session, record.decision, now)
+            elif kind == "ready":
+                useful = floor.ready(session, record.ready.table, now)
+            elif kind == "hello":
+                raise PlatformError(Reason.HELLO_EXPECTED, "hello was said twice on one stream")
+            else:
+                useful = False
+            if not useful and self._wasted(now):
+                return
+
+    def _wasted(self, now: float) -> bool:
+        """Something came in vain; True if the bot has to go because of it."""
+        if not self._conduct.waste(now):
+            return False
+        self._session.close(
+            Farewell(Reason.RATE_LIMITED, "the client sent too much that nobody had asked for", retry_after=RETRY_S)
+        )
+        return True
 
     async def _write(self) -> None:
         context, clock, floor, session, something = (
@@ -224,9 +272,13 @@ class _Stream:
         await self._say_farewell(session.farewell)
 
     async def _say_farewell(self, farewell: Farewell) -> None:
-        closing = pb.Closing(reason=reason_pb2.Reason.ValueType(farewell.reason), message=farewell.message)
+        closing = pb.Closing(
+            reason=reason_pb2.Reason.ValueType(farewell.reason),
+            message=farewell.message,
+            retry_after_ms=int(farewell.retry_after * 1000),
+        )
         await self._context.write(encode_record(closing))
-        raise PlatformError(farewell.reason, farewell.message)
+        raise farewell.error
 
     async def _beat(self) -> None:
         interval = self._terms.heartbeat_s
@@ -235,7 +287,7 @@ class _Stream:
             farewell = self._session.farewell
             if farewell is not None:
                 # The writer is stuck in a write that the client does not read; it cannot say why any more.
-                raise PlatformError(farewell.reason, farewell.message)
+                raise farewell.error
             if self._clock.monotonic() - self._session.sent_at >= interval / 2:
                 self._session.push_now(_HEARTBEAT)
 

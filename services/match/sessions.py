@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from services.common.errors import Reason
+from services.common.errors import PlatformError, Reason
 from services.match.seat import Seat
 
 MESSAGE_BYTES = 1 << 20
@@ -31,10 +31,18 @@ class SessionTerms:
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """Why the service closes a stream."""
+    """Why the service closes a stream, and after how many seconds the bot may come back."""
 
     reason: Reason
     message: str
+    retry_after: float = 0.0
+
+    @property
+    def error(self) -> PlatformError:
+        """The error that ends the stream."""
+        if not self.retry_after:
+            return PlatformError(self.reason, self.message)
+        return PlatformError(self.reason, self.message, retry_after_ms=str(int(self.retry_after * 1000)))
 
 
 class Session:
@@ -108,13 +116,16 @@ class Session:
         self._pending.append((len(self._outbox), seat))
         self.push_now(record)
 
-    def heard(self, now: float, confirmed: int) -> None:
-        """A message of the client was read."""
+    def heard(self, now: float, confirmed: int) -> bool:
+        """A message of the client was read; True if it confirmed anything."""
         self.heard_at = now
-        if confirmed > self._confirmed:
-            self._confirmed = min(confirmed, self._sent)
-            if self._outbox:
-                self._wake()
+        confirmed = min(confirmed, self._sent)
+        if confirmed <= self._confirmed:
+            return False
+        self._confirmed = confirmed
+        if self._outbox:
+            self._wake()
+        return True
 
     def take(self, now: float, lag: float) -> bytes | None:
         """The next message, if there is something to send and credit for it; starts the clocks of its requests."""

@@ -104,11 +104,14 @@ class Table:
             wire.push_now(records.seated(self.order, self.number, index))
         self._start_if_ready(now)
 
-    def ready(self, seat: Seat, now: float) -> None:
-        """A bot is ready; the last one starts the match."""
+    def ready(self, seat: Seat, now: float) -> bool:
+        """A bot is ready; the last one starts the match. False if the bot had said so before."""
+        if seat.ready:
+            return False
         seat.ready = True
         if not self._playing:
             self._start_if_ready(now)
+        return True
 
     @property
     def unready(self) -> tuple[Seat, ...]:
@@ -124,14 +127,17 @@ class Table:
 
     # ---- the four calls
 
-    def decide(self, seat: Seat, decision: pb.Decision, now: float) -> None:
-        """A bot's answer has been read. Answers to anything but the open request are dropped and counted."""
+    def decide(self, seat: Seat, decision: pb.Decision, now: float) -> bool:
+        """A bot's answer has been read. Answers to anything but the open request are dropped and counted.
+
+        False if it was sent in vain: it is illegal, or the bot could know that nobody asks for it.
+        """
         if not seat.request or decision.request != seat.request:
             self._host.observer.late_answers += 1
-            return
+            return seat.excuse_late()
         if self._is_overdue(seat, now):
             self._time_out(seat, now)
-            return
+            return seat.excuse_late()
         deal = self._match.deal
         phase = deal.public.phase
         try:
@@ -139,7 +145,7 @@ class Table:
             events = self._match.answer(seat.index, answer)
         except IllegalAnswer as refused:
             self._refuse(seat, refused, now)
-            return
+            return False
         charge = seat.clock.stop(now, self._host.lag)
         seat.timeouts_in_a_row = 0
         self._host.observer.decided(phase, charge.elapsed)
@@ -149,6 +155,7 @@ class Table:
         self._close(seat, records.charged(self.number, seat, charge))
         self._publish(events)
         self._advance(now)
+        return True
 
     def overdue(self, seat: Seat, now: float) -> float | None:
         """A watched deadline has come: the time to look again, or None if nothing is open or it has been dealt with."""

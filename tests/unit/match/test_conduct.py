@@ -1,0 +1,133 @@
+"""How often a bot may come, what it may send in vain, and what is excused."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from bots_sdk.client.backoff import Backoff
+from bots_sdk.client.play import FIRST_BACKOFF_S, MOST_BACKOFF_S
+from services.common.errors import PlatformError, Reason
+from services.match.conduct import (
+    BROKEN_COST,
+    COMINGS,
+    RETRY_S,
+    STRANGERS_LIMIT,
+    STRANGERS_OF_PEER,
+    WASTE,
+    Conduct,
+    Strangers,
+)
+
+
+def flood(conduct: Conduct, now: float, records: int = 100_000) -> int:
+    """Sends in vain until the bot has to go; after how many records it had to."""
+    return next(number for number in range(1, records) if conduct.waste(now))
+
+
+def test_what_comes_in_vain_is_borne_up_to_a_bound_and_then_the_bot_has_to_go() -> None:
+    conduct = Conduct(0.0)
+    assert flood(conduct, 0.0) == WASTE.burst + 1
+
+
+def test_a_bot_that_was_sent_away_is_refused_until_its_time_is_over_and_begins_anew_then() -> None:
+    conduct = Conduct(0.0)
+    flood(conduct, 0.0)
+    for now in (0.0, 1.0, RETRY_S - 0.001):
+        with pytest.raises(PlatformError) as refused:
+            conduct.come(now)
+        assert refused.value.reason is Reason.RATE_LIMITED
+        retry_after = int(refused.value.metadata["retry_after_ms"]) / 1000
+        assert RETRY_S <= now + retry_after <= RETRY_S + 0.002
+    conduct.come(RETRY_S)
+    assert flood(conduct, RETRY_S) == WASTE.burst + 1
+
+
+def test_coming_back_with_a_new_stream_gives_no_new_bucket() -> None:
+    conduct = Conduct(0.0)
+    conduct.come(0.0)
+    assert not conduct.waste(0.0, int(WASTE.burst))
+    conduct.come(0.0)
+    assert conduct.waste(0.0)
+
+
+def test_what_a_bot_could_not_know_to_be_in_vain_is_excused() -> None:
+    conduct = Conduct(0.0)
+    conduct.excuse(50_000)
+    assert flood(conduct, 0.0) == 50_000 + WASTE.burst + 1
+
+
+def test_a_few_broken_streams_are_borne_and_then_the_bot_has_to_wait() -> None:
+    conduct = Conduct(0.0)
+    broken = [conduct.waste(0.0, BROKEN_COST) for _ in range(5)]
+    assert broken == [False] * 4 + [True]
+    with pytest.raises(PlatformError):
+        conduct.come(1.0)
+
+
+def test_heartbeats_at_twenty_times_the_quickest_pace_are_no_waste_to_speak_of() -> None:
+    conduct = Conduct(0.0)
+    assert not any(conduct.waste(beat / 40) for beat in range(40 * 600))
+
+
+def test_a_thousand_streams_at_once_are_too_many_and_the_error_says_when_to_come_back() -> None:
+    conduct = Conduct(0.0)
+    refusals = []
+    for _ in range(1000):
+        try:
+            conduct.come(0.0)
+        except PlatformError as refused:
+            refusals.append(refused)
+    assert len(refusals) == 1000 - COMINGS.burst
+    conduct.come(int(refusals[-1].metadata["retry_after_ms"]) / 1000)
+
+
+@pytest.mark.parametrize("lasting", [0.0, 0.5, 1.0])
+def test_a_client_that_pauses_between_its_attempts_as_the_sdk_does_is_never_refused(lasting: float) -> None:
+    for seed in range(20):
+        backoff = Backoff(FIRST_BACKOFF_S, MOST_BACKOFF_S, str(seed))
+        conduct = Conduct(0.0)
+        now = 0.0
+        for _ in range(2_000):
+            conduct.come(now)
+            now += lasting + backoff.pause(lasting)
+
+
+def test_a_bot_is_clean_once_everything_is_forgotten() -> None:
+    conduct = Conduct(0.0)
+    assert conduct.is_clean(0.0)
+    conduct.come(0.0)
+    assert not conduct.is_clean(0.1)
+    assert conduct.is_clean(1.0)
+    flood(conduct, 1.0)
+    assert not conduct.is_clean(RETRY_S)
+    assert conduct.is_clean(2 * RETRY_S)
+
+
+def test_strangers_are_bounded_for_each_peer_and_in_all() -> None:
+    strangers = Strangers()
+    for _ in range(STRANGERS_OF_PEER):
+        strangers.come("ipv4:10.0.0.1")
+    with pytest.raises(PlatformError) as refused:
+        strangers.come("ipv4:10.0.0.1")
+    assert refused.value.metadata["retry_after_ms"]
+    others = [f"ipv4:10.0.1.{number % 200}" for number in range(STRANGERS_LIMIT - STRANGERS_OF_PEER)]
+    for peer in others:
+        strangers.come(peer)
+    with pytest.raises(PlatformError):
+        strangers.come("ipv4:10.0.2.1")
+    strangers.go("ipv4:10.0.0.1")
+    strangers.come("ipv4:10.0.2.1")
+
+
+def test_nothing_is_left_of_strangers_that_are_gone() -> None:
+    strangers = Strangers()
+    peers = [f"peer-{number}" for number in range(50)] * 3
+    for peer in peers:
+        strangers.come(peer)
+    random.Random(1).shuffle(peers)
+    for peer in peers:
+        strangers.go(peer)
+    assert len(strangers) == 0
+    assert not strangers._by_peer
