@@ -4,6 +4,7 @@
     ├── Malformed              a message that is not in the protocol
     ├── ProtocolBroken         the platform did what the protocol does not allow
     ├── Unreachable            nobody answers at the address, or the wire broke
+    ├── TlsFailed              somebody answers, but client and server do not agree on TLS (carries the fault)
     ├── Refused                the platform said no, and why (carries the reason)
     │   ├── TokenRejected      the token is missing, unknown or revoked
     │   ├── TicketRejected     a match service did not take the ticket; a new one comes from the lobby
@@ -18,6 +19,7 @@ The rules have a tree of their own (`bots_sdk.rules.errors`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from types import MappingProxyType
 
 from bots_sdk.rules.errors import NotationError
@@ -50,6 +52,35 @@ class ProtocolBroken(ArenaError):
 
 class Unreachable(ArenaError):
     """Nobody answers at the address, or the wire broke."""
+
+
+class TlsFault(StrEnum):
+    """Why there is no TLS between client and server."""
+
+    FILES_WRONG = "files_wrong"
+    """One of the client's own files is missing or is not what it should be."""
+    SERVER_SPEAKS_TLS = "server_speaks_tls"
+    SERVER_SPEAKS_PLAINTEXT = "server_speaks_plaintext"
+    UNTRUSTED = "untrusted"
+    """The server's certificate is of no authority that the client trusts."""
+    HOST_MISMATCH = "host_mismatch"
+    EXPIRED = "expired"
+    """The server's certificate has ended, or has not begun."""
+    CLIENT_CERTIFICATE_NEEDED = "client_certificate_needed"
+    CLIENT_CERTIFICATE_REFUSED = "client_certificate_refused"
+    OTHER = "other"
+
+
+class TlsFailed(ArenaError):
+    """Somebody answers, but client and server do not agree on TLS. It does not mend itself.
+
+    Attributes:
+        fault: what is wrong; `str(error)` says it, and what to do.
+    """
+
+    def __init__(self, fault: TlsFault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class Refused(ArenaError):

@@ -20,9 +20,10 @@ from bots_sdk.client import (
     Thinker,
     ThreadThinker,
     Ticket,
+    Tls,
 )
 from bots_sdk.client.backoff import Backoff
-from bots_sdk.errors import ArenaError, Superseded, TokenRejected, VersionMismatch
+from bots_sdk.errors import ArenaError, Superseded, TlsFailed, TokenRejected, VersionMismatch
 from bots_sdk.loading import BotSource
 
 _log = logging.getLogger("bots_sdk")
@@ -45,6 +46,7 @@ class RunnerSettings:
         threads: how many of its tables think at the same time; 0: in the event loop, for bots that answer in
             microseconds; None: 0 for house bots, else `DEFAULT_THREADS`.
         seed: the first part of the seed of every bot made.
+        tls: whom to trust, the lobby and match services alike; None: plain text.
     """
 
     server: str
@@ -52,6 +54,7 @@ class RunnerSettings:
     tables: int = DEFAULT_TABLES
     threads: int | None = None
     seed: int | str = 0
+    tls: Tls | None = None
 
 
 class BotRunner:
@@ -85,6 +88,8 @@ class BotRunner:
             TokenRejected: the token is not known, or was revoked.
             VersionMismatch: the platform speaks another version.
             Superseded: the same bot came in from somewhere else.
+            TlsFailed: there is no TLS with the platform, and the bot has not been in yet. What fails later is tried
+                again, as certificates are renewed.
         """
         self._fatal = asyncio.get_running_loop().create_future()
         lobby = asyncio.create_task(self._attend())
@@ -118,7 +123,7 @@ class BotRunner:
             lasted = 0.0
             try:
                 async with (
-                    LobbyClient(settings.server) as lobby,
+                    LobbyClient(settings.server, settings.tls) as lobby,
                     contextlib.aclosing(lobby.attend(settings.token, settings.tables)) as answers,
                 ):
                     async for tickets in answers:
@@ -131,6 +136,8 @@ class BotRunner:
             except _FATAL:
                 raise
             except ArenaError as error:
+                if isinstance(error, TlsFailed) and not self.has_been_in:
+                    raise
                 # One line for each change, not for each attempt.
                 if said != str(error):
                     said = str(error)
@@ -144,7 +151,7 @@ class BotRunner:
                 known[0].renew(ticket)
             else:
                 self._say(f"joining match service {ticket.name} at {ticket.address}")
-                client = PlayClient(ticket, self._thinker(), self.statistics, self._say)
+                client = PlayClient(ticket, self._thinker(), self.statistics, self._say, self._settings.tls)
                 task = asyncio.create_task(client.run())
                 task.add_done_callback(self._client_ended)
                 self._clients[ticket.name] = (client, task)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
+from bots_sdk.cli.tls import chosen_tls, format_tls_options, tls_options
 from bots_sdk.rules.profiles import PROFILES
 
 DEFAULT_SERVER = "127.0.0.1:7400"
@@ -27,7 +28,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 def _server_option(command: _Command) -> _Command:
     return click.option(
         "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
-    )(command)
+    )(tls_options(command))
 
 
 def _token_options(command: _Command) -> _Command:
@@ -69,11 +70,11 @@ def run(  # noqa: PLR0913 - one for each option
 
     BOT is `greedy`, `random`, or a class in a file as in `my_bot.py:MyBot`. Whatever breaks, it comes back by itself.
     """
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # what goes wrong is said in sentences of ours
+    tls = chosen_tls()
     from bots_sdk.loading import load_bot
     from bots_sdk.runner import BotRunner, RunnerSettings
 
-    settings = RunnerSettings(_address(server), _token(token, token_file), tables, threads, seed)
+    settings = RunnerSettings(_address(server), _token(token, token_file), tables, threads, seed, tls)
     runner = BotRunner(load_bot(bot_text), settings, say=lambda line: click.echo(line, err=True))
     code = 0
     try:
@@ -122,11 +123,11 @@ def register(name: str, server: str, owner: str, version: str, token_file: Path 
     """Register a bot. Its token is printed, or written to a file, this once."""
     from bots_sdk.client.lobby import LobbyClient
 
-    address = _address(server)
+    address, tls = _address(server), chosen_tls()
     write = _new_secret(token_file) if token_file else None
 
     async def call() -> Any:
-        async with LobbyClient(address) as lobby:
+        async with LobbyClient(address, tls) as lobby:
             return await lobby.register(name, owner, version)
 
     try:
@@ -144,14 +145,15 @@ def register(name: str, server: str, owner: str, version: str, token_file: Path 
     if write is not None:
         click.echo(
             f"{name} is registered; its token is in {token_file}, and nowhere else. Then:\n"
-            f"  baohuang bot run my_bot.py:MyBot --server {address} --token-file {token_file}",
+            f"  baohuang bot run my_bot.py:MyBot --server {address}{format_tls_options()} "
+            f"--token-file {token_file}",
             err=True,
         )
         return
     click.echo(made.token)
     click.echo(
         f"{name} is registered. The line above is its token; keep it, it is not shown again. Then:\n"
-        f"  export {TOKEN_VARIABLE}=TOKEN\n  baohuang bot run my_bot.py:MyBot --server {address}",
+        f"  export {TOKEN_VARIABLE}=TOKEN\n  baohuang bot run my_bot.py:MyBot --server {address}{format_tls_options()}",
         err=True,
     )
 
@@ -180,11 +182,11 @@ def list_bots(server: str, token: str | None, token_file: Path | None, as_json: 
     """List the bots of a platform and who is in."""
     from bots_sdk.client.lobby import LobbyClient
 
-    address = _address(server)
+    address, tls = _address(server), chosen_tls()
     known = _token(token, token_file, needed=False)
 
     async def call() -> Any:
-        async with LobbyClient(address) as lobby:
+        async with LobbyClient(address, tls) as lobby:
             return await lobby.list_bots(known)
 
     found = _wait_for(call())
@@ -250,7 +252,6 @@ def _show_check(name: str, report: Any, *, as_json: bool) -> None:
 
 
 def _wait_for(call: Coroutine[Any, Any, _Value]) -> _Value:
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     from bots_sdk.errors import Unreachable
 
     try:

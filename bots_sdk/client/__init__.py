@@ -5,6 +5,7 @@ from bots_sdk.client.play import PlayClient
 from bots_sdk.client.statistics import ClientStatistics
 from bots_sdk.client.thinking import AsyncThinker, BotPool, InlineThinker, Thinker
 from bots_sdk.client.threads import Crew, ThreadThinker
+from bots_sdk.client.tls import Tls
 
 __all__ = [
     "AsyncThinker",
@@ -19,4 +20,5 @@ __all__ = [
     "Thinker",
     "ThreadThinker",
     "Ticket",
+    "Tls",
 ]

@@ -7,6 +7,8 @@ import grpc.aio
 from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
+from bots_sdk.client.diagnosis import diagnose
+from bots_sdk.client.tls import Tls
 from bots_sdk.errors import ERROR_DOMAIN, ArenaError, Refused, Unreachable, make_refused
 
 MESSAGE_LIMIT = 64 << 20
@@ -16,27 +18,44 @@ _STATUS_DETAILS = "grpc-status-details-bin"
 _SILENT_CODES = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED})
 
 
-def open_channel(address: str) -> grpc.aio.Channel:
-    """A new channel to HOST:PORT; nothing is connected yet.
+_OPTIONS = (
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.enable_retries", 0),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.max_receive_message_length", MESSAGE_LIMIT),
+    ("grpc.max_send_message_length", MESSAGE_LIMIT),
+    ("grpc.keepalive_time_ms", _PING_MS),
+    ("grpc.keepalive_timeout_ms", _PING_MS),
+    # Without it a half-open connection is noticed after a minute, whatever the keepalive.
+    ("grpc.http2.ping_timeout_ms", _PING_MS),
+)
+
+
+def open_channel(address: str, tls: Tls | None = None) -> grpc.aio.Channel:
+    """A new channel to HOST:PORT, in plain text without `tls`; nothing is connected yet.
 
     A fresh channel with subchannels of its own is back in a tenth of a second after a restart of the server, where an
     old one sits out its backoff.
+
+    Raises:
+        TlsFailed: the files of `tls` are not in order.
     """
-    return grpc.aio.insecure_channel(
-        address,
-        options=[
-            ("grpc.use_local_subchannel_pool", 1),
-            ("grpc.enable_retries", 0),
-            ("grpc.initial_reconnect_backoff_ms", 200),
-            ("grpc.max_reconnect_backoff_ms", 2_000),
-            ("grpc.max_receive_message_length", MESSAGE_LIMIT),
-            ("grpc.max_send_message_length", MESSAGE_LIMIT),
-            ("grpc.keepalive_time_ms", _PING_MS),
-            ("grpc.keepalive_timeout_ms", _PING_MS),
-            # Without it a half-open connection is noticed after a minute, whatever the keepalive.
-            ("grpc.http2.ping_timeout_ms", _PING_MS),
-        ],
-    )
+    if tls is None:
+        return grpc.aio.insecure_channel(address, options=_OPTIONS)
+    return grpc.aio.secure_channel(address, tls.credentials(), options=_OPTIONS)
+
+
+async def explain(error: grpc.aio.AioRpcError, address: str, tls: Tls | None) -> ArenaError:
+    """As `error_of`, for a call of which nothing was heard: it is found out whether TLS is to blame.
+
+    Returns:
+        `TlsFailed` if it is.
+    """
+    plain = error_of(error, address)
+    if isinstance(plain, Unreachable) and error.code() is grpc.StatusCode.UNAVAILABLE:
+        return await diagnose(address, tls) or plain
+    return plain
 
 
 def error_of(error: grpc.aio.AioRpcError, address: str) -> ArenaError:

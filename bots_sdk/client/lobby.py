@@ -14,7 +14,8 @@ import grpc.aio
 
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
-from bots_sdk.client.channel import error_of, open_channel
+from bots_sdk.client.channel import error_of, explain, open_channel
+from bots_sdk.client.tls import Tls
 from bots_sdk.errors import ProtocolBroken, Unreachable
 from bots_sdk.version import PROTOCOL_VERSION, SDK_NAME
 
@@ -63,11 +64,19 @@ class Ticket:
 
 
 class LobbyClient:
-    """Calls to the lobby at one address; to be used with `async with`."""
+    """Calls to the lobby at one address; to be used with `async with`.
 
-    def __init__(self, address: str) -> None:
+    Args:
+        address: HOST:PORT.
+        tls: whom to trust; None: plain text.
+
+    Every call may raise TlsFailed, and so does making one of these when the files of `tls` are not in order.
+    """
+
+    def __init__(self, address: str, tls: Tls | None = None) -> None:
         self._address = address
-        self._channel = open_channel(address)
+        self._tls = tls
+        self._channel = open_channel(address, tls)
         self._stub: Any = LobbyServiceStub(self._channel)
 
     async def __aenter__(self) -> LobbyClient:
@@ -145,6 +154,7 @@ class LobbyClient:
                 # A timeout ends the call, which is what is wanted here.
                 async with asyncio.timeout(silence):
                     answer = await call.read()
+        heard = False
                 if answer is grpc.aio.EOF:
                     raise Unreachable(f"the lobby at {self._address} ended the call")
                 silence = min(answer.silence_limit_s or DEFAULT_SILENCE_S, MOST_SILENCE_S)
@@ -152,7 +162,8 @@ class LobbyClient:
         except TimeoutError:
             raise Unreachable(f"nothing was heard of the lobby at {self._address} for {silence:g} s") from None
         except grpc.aio.AioRpcError as error:
-            raise error_of(error, self._address) from error
+                heard = True
+            raise await explain(error, self._address, self._tls) from error
         finally:
             call.cancel()
 
@@ -160,7 +171,9 @@ class LobbyClient:
         try:
             return await method(request, timeout=CALL_TIMEOUT_S, metadata=metadata)
         except grpc.aio.AioRpcError as error:
-            raise error_of(error, self._address) from error
+            if heard:
+                raise error_of(error, self._address) from error
+            raise await explain(error, self._address, self._tls) from error
 
 
 def _bearer(token: str) -> tuple[tuple[str, str], ...]:

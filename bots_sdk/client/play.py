@@ -17,16 +17,18 @@ import grpc.aio
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.client.backoff import Backoff
-from bots_sdk.client.channel import error_of, open_channel
+from bots_sdk.client.channel import error_of, explain, open_channel
 from bots_sdk.client.lobby import Ticket
 from bots_sdk.client.session import PlaySession
 from bots_sdk.client.statistics import ClientStatistics
 from bots_sdk.client.thinking import SLICE_S, Thinker
+from bots_sdk.client.tls import Tls
 from bots_sdk.errors import (
     ArenaError,
     Refused,
     Superseded,
     TicketRejected,
+    TlsFailed,
     TokenRejected,
     Unreachable,
     VersionMismatch,
@@ -48,12 +50,19 @@ class PlayClient:
         thinker: how the bots are asked.
         statistics: where it is counted.
         say: told in one line what a person should know.
+        tls: whom to trust; None: plain text.
     """
 
     def __init__(
-        self, ticket: Ticket, thinker: Thinker, statistics: ClientStatistics, say: Callable[[str], None]
+        self,
+        ticket: Ticket,
+        thinker: Thinker,
+        statistics: ClientStatistics,
+        say: Callable[[str], None],
+        tls: Tls | None = None,
     ) -> None:
         self.ticket = ticket
+        self._tls = tls
         self._thinker = thinker
         self._statistics = statistics
         self._say = say
@@ -86,16 +95,21 @@ class PlayClient:
         Raises:
             Superseded: the same bot came in from somewhere else.
             VersionMismatch: the service speaks another version.
+            TlsFailed: there is no TLS with it, and the bot has not been at any match service yet.
         """
         backoff = Backoff(FIRST_BACKOFF_S, MOST_BACKOFF_S, self.ticket.name)
         while not (self._leaving and not self.session.seats):
             opened = monotonic()
             self._declared = self.ticket.tables
             try:
-                await _Stream(self.session, self._thinker, self.ticket, self._welcomed, self._may_end).run()
+                await _Stream(
+                    self.session, self._thinker, self.ticket, self._tls, welcomed=self._welcomed, may_end=self._may_end
+                ).run()
             except _FATAL:
                 raise
             except ArenaError as error:
+                if isinstance(error, TlsFailed) and not self._statistics.welcomes:
+                    raise
                 self._lost(error)
                 lasted = monotonic() - opened if self.session.is_welcome else 0.0
                 await self._wait(error, backoff.pause(lasted))
@@ -105,6 +119,7 @@ class PlayClient:
         return (self._leaving and not self.session.seats) or self._declared != self.ticket.tables
 
     def _welcomed(self) -> None:
+        self._statistics.welcomes += 1
         if self._was_lost:
             self._said("connected again")
         self._was_lost = ""
@@ -143,12 +158,15 @@ class _Stream:
         session: PlaySession,
         thinker: Thinker,
         ticket: Ticket,
+        tls: Tls | None,
+        *,
         welcomed: Callable[[], None],
         may_end: Callable[[], bool],
     ) -> None:
         self._session = session
         self._thinker = thinker
         self._ticket = ticket
+        self._tls = tls
         self._welcomed = welcomed
         self._may_end = may_end
         self._something = asyncio.Event()
@@ -161,7 +179,7 @@ class _Stream:
             ArenaError: why it ended; it does not end without a reason, unless the bot is leaving.
         """
         session = self._session
-        channel = open_channel(self._ticket.address)
+        channel = open_channel(self._ticket.address, self._tls)
         try:
             call: Any = channel.stream_stream(_PLAY, request_serializer=pb.PlayRequest.SerializeToString)()
             hello = session.hello(self._ticket.ticket, self._ticket.tables)
@@ -185,7 +203,9 @@ class _Stream:
                 await asyncio.gather(*tasks, return_exceptions=True)
                 call.cancel()
         except grpc.aio.AioRpcError as error:
-            raise error_of(error, self._ticket.address) from error
+            if session.is_welcome:
+                raise error_of(error, self._ticket.address) from error
+            raise await explain(error, self._ticket.address, self._tls) from error
         finally:
             await channel.close()
 

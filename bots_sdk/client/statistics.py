@@ -20,6 +20,7 @@ class ClientStatistics:
         rejected: answers that the platform refused.
         takeovers: matches in which a house bot played on.
         gaps: streams that were opened anew because something did not fit.
+        welcomes: streams that a match service welcomed.
         reconnects: streams that were opened anew for any reason.
         charged_us: thinking time charged, in microseconds.
         most_charged_us: the most for one decision.
@@ -35,6 +36,7 @@ class ClientStatistics:
     rejected: int = 0
     takeovers: int = 0
     gaps: int = 0
+    welcomes: int = 0
     reconnects: int = 0
     charged_us: int = 0
     most_charged_us: int = 0
