@@ -149,20 +149,22 @@ class LobbyClient:
         request = pb.AttendRequest(sdk=SDK_NAME, protocol_version=PROTOCOL_VERSION, tables=tables)
         call = self._stub.Attend(request, metadata=_bearer(token))
         silence = DEFAULT_SILENCE_S
+        heard = False
         try:
             while True:
                 # A timeout ends the call, which is what is wanted here.
                 async with asyncio.timeout(silence):
                     answer = await call.read()
-        heard = False
                 if answer is grpc.aio.EOF:
                     raise Unreachable(f"the lobby at {self._address} ended the call")
+                heard = True
                 silence = min(answer.silence_limit_s or DEFAULT_SILENCE_S, MOST_SILENCE_S)
                 yield [_ticket(service) for service in answer.match_services]
         except TimeoutError:
             raise Unreachable(f"nothing was heard of the lobby at {self._address} for {silence:g} s") from None
         except grpc.aio.AioRpcError as error:
-                heard = True
+            if heard:
+                raise error_of(error, self._address) from error
             raise await explain(error, self._address, self._tls) from error
         finally:
             call.cancel()
@@ -171,8 +173,6 @@ class LobbyClient:
         try:
             return await method(request, timeout=CALL_TIMEOUT_S, metadata=metadata)
         except grpc.aio.AioRpcError as error:
-            if heard:
-                raise error_of(error, self._address) from error
             raise await explain(error, self._address, self._tls) from error
 
 
