@@ -99,7 +99,7 @@ def test_roasting_kills_jokers(play: str, table: str) -> None:
     [
         ("BJ BJ SJ 8888", "BJ 7777"),  # one card too many
         ("BJ BJ 7777", "BJ 7777"),  # the rest is not stronger
-        ("BJ BJ BJ", "SJ SJ"),  # two jokers alone are not roasted
+        ("BJ SJ SJ", "SJ SJ"),  # one joker alone is roasted, two are not
         ("SJ SJ 9", "88"),  # nothing to kill
         ("SJ SJ SJ SJ", "BJ"),
     ],
