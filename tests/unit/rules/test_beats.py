@@ -108,6 +108,13 @@ def test_roasting_has_limits(play: str, table: str) -> None:
     assert not can_beat(play, table, roast=True)
 
 
+def test_jokers_alone_roast_no_hung_jokers_where_only_hung_ones_beat_them() -> None:
+    assert can_beat("SJ SJ SJ", "SJ 9", roast=True)
+    assert not can_beat("SJ SJ SJ", "SJ 9", roast=True, hung_by_hung=True)
+    assert can_beat("SJ SJ T", "SJ 9", roast=True, hung_by_hung=True)
+    assert can_beat("SJ SJ", "SJ", roast=True, hung_by_hung=True)
+
+
 def test_the_special_card_is_above_all() -> None:
     assert can_beat("*", "BJ", special_card=True)
     assert can_beat("* BJ 8", "BJ SJ 7", special_card=True)
