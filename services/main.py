@@ -17,9 +17,11 @@ from typing import Any, TextIO
 import ray
 from ray.exceptions import ActorDiedError, RayActorError
 
+from services.common.certificates import verify_server_tls
+from services.common.clock import SystemClock
 from services.common.errors import PlatformError, SetupError
 from services.common.reaper import Reaper, descendants_of
-from services.common.settings import Settings
+from services.common.settings import Settings, verify_exposure
 from services.common.targets import format_address
 from services.common.tickets import KEY_BYTES
 from services.common.version import SERVER_VERSION
@@ -79,10 +81,11 @@ class Platform:
     async def start(self) -> GatewayDescription:
         """Start everything; where it listens.
 
-        Raises PlatformError, in one sentence, and before anything heavy is started where that is possible: a port that
-        is taken, a ledger that is locked, of another version or not writable; later: no Ray cluster at the address.
+        Raises PlatformError, in one sentence, and before anything heavy is started where that is possible: files of TLS
+        that are not in order, a port that is taken, a ledger that is locked, of another version or not writable; later:
+        no Ray cluster at the address.
         """
-        settings = self._settings = _with_ports(self._settings)
+        settings = self._settings = _with_ports(_with_tls(self._settings))
         self._ledger = Ledger.open(self.ledger_path)
         if settings.ray_address:
             _verify_cluster(settings.ray_address)
@@ -169,6 +172,8 @@ def _start_ray(settings: Settings) -> str:
         # So it asks for a token, its default where nothing is set, and makes none of its own in the home directory.
         os.environ.pop("RAY_AUTH_MODE", None)  # noqa: TID251
         os.environ["RAY_AUTH_TOKEN"] = _RAY_TOKEN  # noqa: TID251
+    # gRPC writes a line for every handshake that fails; strangers must not fill the disk with them.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # noqa: TID251
     # Ray makes its workers nice; ours serve clocks and must not stand behind the bots on the same machine.
     os.environ["RAY_worker_niceness"] = "0"  # noqa: TID251, SIM112
     options: dict[str, Any] = {"address": settings.ray_address}
@@ -211,6 +216,22 @@ def _verify_cluster(address: str) -> None:
             "--ray-address for a Ray of its own.",
             ray_address=address,
         ) from None
+
+
+def _with_tls(settings: Settings) -> Settings:
+    """The settings with paths that hold in every process, after a look at the files. Raises SetupError."""
+    verify_exposure(settings)
+    if settings.tls is None:
+        return settings
+    for remark in verify_server_tls(settings.tls, settings.reachable_host, SystemClock().now()):
+        _log.warning("%s", remark)
+    client_ca = settings.tls_client_ca
+    return replace(
+        settings,
+        tls_server_cert=settings.tls.certificate.absolute(),
+        tls_server_key=settings.tls.key.absolute(),
+        tls_client_ca=None if client_ca is None else client_ca.absolute(),
+    )
 
 
 def _with_ports(settings: Settings) -> Settings:

@@ -33,6 +33,10 @@ ONE_PRESS = 0.5
 @click.option("--http-port", metavar="PORT", help="Port for page and metrics; 0: any free one.  [default: 7480]")
 @click.option("--match-services", metavar="N", help="How many match services to run, best one a core.  [default: 2]")
 @click.option("--match-port", metavar="PORT", help="Port of the first match service, others follow; 0: any free ones.")
+@click.option("--tls-server-cert", metavar="FILE", help="Speak TLS with this certificate (PEM).")
+@click.option("--tls-server-key", metavar="FILE", help="Private key of the certificate (PEM).")
+@click.option("--tls-client-ca", metavar="FILE", help="Let in only clients with a certificate of this authority (PEM).")
+@click.option("--allow-plaintext", is_flag=True, default=None, help="Serve other machines without TLS.")
 @click.option("--ray-address", metavar="ADDRESS", help="Join the Ray cluster there instead of starting one here.")
 @click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]")
 def serve(**options: Any) -> None:
@@ -62,9 +66,10 @@ async def _serve(settings: Settings) -> None:
         try:
             description = await platform.start()
             addresses = description.addresses
+            page = f"{'https' if settings.tls else 'http'}://{addresses.http}"
             terminal.write(
-                f"Bots and `baohuang tournament`: {addresses.grpc}\n"
-                f"Page: http://{addresses.http}/  for Prometheus: http://{addresses.http}/sd\n"
+                f"Bots and `baohuang tournament`: {addresses.grpc}{_protection(settings)}\n"
+                f"Page: {page}/  for Prometheus: {page}/sd\n"
                 f"Ledger: {platform.ledger_path}  logs: {settings.logs_dir.absolute()}\n"
                 "Ready. Ctrl-C stops.\n"
             )
@@ -80,6 +85,12 @@ async def _serve(settings: Settings) -> None:
             )
         else:
             terminal.write("Stopped.\n")
+
+
+def _protection(settings: Settings) -> str:
+    if settings.tls is None:
+        return "  (plain text)" if settings.allow_plaintext else ""
+    return "  (TLS; clients need a certificate)" if settings.tls.client_ca else "  (TLS)"
 
 
 async def _until_stopped(platform: Platform) -> None:

@@ -12,21 +12,19 @@ from __future__ import annotations
 
 import platform
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
-from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from bots_sdk.rules.phases import SEALED_PHASES, Phase
 from services.common.clock import Clock, SystemClock
-from services.common.errors import Reason, SetupError
+from services.common.errors import Reason
 from services.common.families import Family, Histogram, Kind
 from services.common.matches import Ending
-from services.common.targets import Role, format_address
+from services.common.targets import Role
 from services.common.version import PROTOCOL_VERSION, RULES_VERSION, SERVER_VERSION
 
 DECISION_KINDS = tuple(phase for phase in Phase if phase not in (Phase.ENDED, Phase.VOIDED))
@@ -352,33 +350,3 @@ def make_registry(role: Role, *groups: MetricGroup) -> CollectorRegistry:
     for group in (BuildMetrics(role), *groups):
         registry.register(group)
     return registry
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsServer:
-    """A thread that answers Prometheus at `address` ("host:port") until it is closed."""
-
-    address: str
-    close: Callable[[], None]
-
-
-def serve_metrics(registry: CollectorRegistry, host: str, port: int = 0, reachable_host: str = "") -> MetricsServer:
-    """Serve `/metrics`; port 0: any free one. `reachable_host`: what others are told instead of `host`.
-
-    Raises SetupError when the address cannot be listened on.
-    """
-    try:
-        server, thread = start_http_server(port, host, registry)
-    except OSError as error:
-        address = format_address(host, port)
-        sentence = f"Metrics cannot be served at {address} ({error.strerror}): choose another host or port."
-        raise SetupError(sentence, address=address) from None
-    return MetricsServer(
-        format_address(reachable_host or host, server.server_port), lambda: _close(server, thread.join)
-    )
-
-
-def _close(server: WSGIServer, join: Callable[[], None]) -> None:
-    server.shutdown()
-    join()
-    server.server_close()

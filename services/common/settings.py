@@ -207,7 +207,7 @@ def _verify(settings: Settings) -> None:
             "address under which bots reach this machine.",
             key="advertised_host",
         )
-    _verify_tls(settings)
+    verify_exposure(settings)
     taken: dict[int, str] = {}
     last_match_port = settings.match_port + settings.match_services - 1
     if settings.match_port and last_match_port > HIGHEST_PORT:
@@ -220,8 +220,11 @@ def _verify(settings: Settings) -> None:
         taken[port] = name
 
 
-def _verify_tls(settings: Settings) -> None:
-    """All files that belong together are there; without them nobody outside is served unless that is wanted."""
+def verify_exposure(settings: Settings) -> None:
+    """Without TLS, for which all files must be named, nobody outside is served, unless that is wanted.
+
+    Raises SetupError.
+    """
     names = ("tls_server_cert", "tls_server_key", "tls_client_ca")
     given = [name for name in names if getattr(settings, name) is not None]
     for needed, what in (("tls_server_cert", "certificate"), ("tls_server_key", "private key")):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
+import grpc.aio
 
 from services.common.errors import SetupError
 
@@ -50,6 +51,13 @@ class ServerTls:
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "not PEM"
             raise SetupError(f"The files of TLS cannot be used ({reason}): they were in order at the start.") from None
         return context
+
+
+def listen(server: grpc.aio.Server, address: str, tls: ServerTls | None) -> int:
+    """Let the server listen at HOST:PORT; the port. Raises RuntimeError when it cannot, SetupError as above."""
+    if tls is None:
+        return server.add_insecure_port(address)
+    return server.add_secure_port(address, tls.grpc_credentials())
 
 
 def read_file(setting: str, path: Path) -> bytes:

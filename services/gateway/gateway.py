@@ -87,8 +87,8 @@ class Gateway:
     async def start(self) -> Addresses:
         """Begin to listen. Raises SetupError when an address is taken."""
         settings = self._settings
-        self._web = await serve_web(self._app, settings.host, settings.http_port)
-        port = await self._grpc.start(settings.host, settings.port)
+        self._web = await serve_web(self._app, settings.host, settings.http_port, tls=settings.tls)
+        port = await self._grpc.start(settings.host, settings.port, settings.tls)
         http = format_address(settings.reachable_host, int(self._web.address.rpartition(":")[2]))
         self._own = [Target(Role.GATEWAY, "gateway", http)]
         return Addresses(format_address(settings.reachable_host, port), http)

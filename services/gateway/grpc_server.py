@@ -13,6 +13,7 @@ from grpc_reflection.v1alpha import reflection
 
 from services.common.errors import ErrorInterceptor, Reason, SetupError
 from services.common.targets import format_address
+from services.common.tls import ServerTls, listen
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 
 GOODBYE = 0.5
@@ -22,7 +23,7 @@ GOODBYE = 0.5
 class GrpcServer:
     """Serves some services by their full names, with health for each, and reflection over all.
 
-    `refused` counts what is refused.
+    `refused` counts what is refused, and `access` decides what is answered.
     """
 
     def __init__(
@@ -30,9 +31,10 @@ class GrpcServer:
         services: Mapping[str, Callable[[grpc.aio.Server], None]],
         keepalive: float,
         refused: Callable[[Reason], None],
+        access: grpc.aio.ServerInterceptor,
     ) -> None:
         self._server = grpc.aio.server(
-            interceptors=[ErrorInterceptor(refused=refused, message_limit=MESSAGE_LIMIT)],
+            interceptors=[ErrorInterceptor(refused=refused, message_limit=MESSAGE_LIMIT), access],
             options=server_options(keepalive),
         )
         self._health = health.HealthServicer()
@@ -42,11 +44,11 @@ class GrpcServer:
         add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, HEALTH, reflection.SERVICE_NAME), self._server)
 
-    async def start(self, host: str, port: int) -> int:
+    async def start(self, host: str, port: int, tls: ServerTls | None = None) -> int:
         """Begin to listen; the port. Raises SetupError when it is taken."""
         address = format_address(host, port)
         try:
-            bound = self._server.add_insecure_port(address)
+            bound = listen(self._server, address, tls)
         except RuntimeError:
             raise SetupError(f"{address} cannot be listened on: is the port in use?", address=address) from None
         await self._server.start()

@@ -13,7 +13,8 @@ import ray
 from services.common.clock import SystemClock
 from services.common.logging import configure_logging
 from services.common.matches import MatchOrder, MatchOutcome
-from services.common.metrics import MatchMetrics, make_registry, serve_metrics
+from services.common.metrics import MatchMetrics, make_registry
+from services.common.scraping import serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
 from services.match.leases import Leases
@@ -52,8 +53,8 @@ class MatchServiceActor:
     async def _start(self) -> MatchServiceDescription:
         configure_logging(self._name, self._settings)
         address = await self._service.start()
-        host, reachable = self._settings.host, self._settings.reachable_host
-        metrics = serve_metrics(self._registry, host, 0, reachable)
+        host, reachable, tls = self._settings.host, self._settings.reachable_host, self._settings.tls
+        metrics = serve_metrics(self._registry, host, reachable_host=reachable, tls=tls)
         _log.info("listening", extra={"address": address, "incarnation": self._incarnation})
         return MatchServiceDescription(
             name=self._name,
@@ -122,6 +123,7 @@ def start_match_services(settings: Settings, ticket_key: bytes) -> dict[str, ray
             port=settings.match_port + index if settings.match_port else 0,
             ticket_key=ticket_key,
             heartbeat_s=settings.heartbeat.total_seconds(),
+            tls=settings.tls,
         )
         handles[match_settings.name] = actor.options(name=match_settings.name).remote(settings, match_settings)
     return handles

@@ -18,6 +18,8 @@ from services.common.clock import Clock
 from services.common.errors import ErrorInterceptor, SetupError
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics
+from services.common.targets import format_address
+from services.common.tls import ServerTls, listen
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 from services.match.floor import Floor
 from services.match.servicer import SERVICE_NAME, MatchServicer, ServicerTerms, match_handlers
@@ -37,6 +39,7 @@ class MatchServiceSettings:
     heartbeat_s: float = 5.0
     window: int = 1
     message_limit: int = MESSAGE_LIMIT
+    tls: ServerTls | None = None
 
 
 class MatchService:
@@ -83,15 +86,16 @@ class MatchService:
         servicer = MatchServicer(self._floor, terms, self._metrics, self._clock)
         server.add_generic_rpc_handlers((match_handlers(servicer), *extra_handlers))
         add_HealthServicer_to_server(self._health, server)
+        address = format_address(settings.host, settings.port)
         try:
-            port = server.add_insecure_port(f"{settings.host}:{settings.port}")
+            port = listen(server, address, settings.tls)
         except RuntimeError as error:
-            raise SetupError(f"{settings.host}:{settings.port} cannot be listened on: is the port in use?") from error
+            raise SetupError(f"{address} cannot be listened on: is the port in use?") from error
         await server.start()
         await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
         self._server = server
         self._tasks = [asyncio.create_task(self._sweep()), asyncio.create_task(self._tidy())]
-        return f"{settings.host}:{port}"
+        return format_address(settings.host, port)
 
     async def dismiss(self, bot_id: str) -> None:
         """Closes the stream of a bot whose token has ended; its seats stay, and their clocks go on."""

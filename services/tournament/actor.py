@@ -14,7 +14,8 @@ from services.common.clock import SystemClock
 from services.common.errors import PlatformError
 from services.common.logging import configure_logging
 from services.common.matches import MatchOrder, MatchOutcome
-from services.common.metrics import LedgerMetrics, TournamentMetrics, make_registry, serve_metrics
+from services.common.metrics import LedgerMetrics, TournamentMetrics, make_registry
+from services.common.scraping import serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target
 from services.ledger.ledger import Access, Ledger
@@ -49,7 +50,8 @@ class DirectorActor:
         configure_logging(f"director-{self._tournament}", self._settings)
         writes = LedgerMetrics()
         registry = make_registry(Role.DIRECTOR, self._metrics, writes)
-        metrics = serve_metrics(registry, self._settings.host, 0, self._settings.reachable_host)
+        settings = self._settings
+        metrics = serve_metrics(registry, settings.host, reachable_host=settings.reachable_host, tls=settings.tls)
         target = Target(Role.DIRECTOR, self._tournament, metrics.address)
         director, stored = await asyncio.to_thread(self._prepare, writes)
         if director is not None:

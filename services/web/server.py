@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 
 from services.common.errors import SetupError
 from services.common.targets import format_address
+from services.common.tls import ServerTls
 
 GRACE_SECONDS = 2
 """How long requests may go on when the server is closed."""
@@ -40,11 +41,12 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def serve_web(app: Starlette, host: str, port: int = 0) -> WebServer:
+async def serve_web(app: Starlette, host: str, port: int = 0, *, tls: ServerTls | None = None) -> WebServer:
     """Serve `app` in the running loop; port 0: any free one.
 
     Raises SetupError when the address cannot be listened on.
     """
+    context = None if tls is None else tls.http_context()
     listening = _listen(host, port)
     config = uvicorn.Config(
         app,
@@ -54,6 +56,7 @@ async def serve_web(app: Starlette, host: str, port: int = 0) -> WebServer:
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        ssl_context_factory=None if context is None else lambda _config, _make: context,
     )
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listening]), name="web server")

@@ -14,11 +14,10 @@ from services.common.metrics import (
     LedgerMetrics,
     LobbyMetrics,
     MatchMetrics,
-    MetricsServer,
     TournamentMetrics,
     make_registry,
-    serve_metrics,
 )
+from services.common.scraping import MetricsServer, serve_metrics
 from services.common.targets import Role, Target
 from services.web.app import make_app
 from services.web.server import serve_web

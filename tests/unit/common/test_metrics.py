@@ -25,8 +25,8 @@ from services.common.metrics import (
     MetricGroup,
     TournamentMetrics,
     make_registry,
-    serve_metrics,
 )
+from services.common.scraping import serve_metrics
 from services.common.targets import Role
 
 FAMILIES = sorted({family for groups in GROUPS.values() for group in groups for family in group.families}, key=str)

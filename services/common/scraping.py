@@ -1,0 +1,86 @@
+"""Answers Prometheus: `/metrics` of one process, over HTTP or HTTPS, from a thread of its own."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from socketserver import ThreadingMixIn
+from threading import Thread
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from prometheus_client import CollectorRegistry, make_wsgi_app
+
+from services.common.errors import SetupError
+from services.common.targets import format_address
+from services.common.tls import ServerTls
+
+PATIENCE = 10.0
+"""Seconds for a client to do its part: a handshake, a request, reading an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsServer:
+    """A thread that answers Prometheus at `address` ("host:port") until it is closed."""
+
+    address: str
+    close: Callable[[], None]
+
+
+def serve_metrics(
+    registry: CollectorRegistry, host: str, port: int = 0, *, reachable_host: str = "", tls: ServerTls | None = None
+) -> MetricsServer:
+    """Serve `/metrics`; port 0: any free one. `reachable_host`: what others are told instead of `host`.
+
+    Raises SetupError when the address cannot be listened on.
+    """
+    context = None if tls is None else tls.http_context()
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+
+        class Server(_Server):
+            address_family = family
+
+        server = make_server(str(place[0]), port, make_wsgi_app(registry), Server, _SilentHandler)
+    except OSError as error:
+        address = format_address(host, port)
+        sentence = f"Metrics cannot be served at {address} ({error.strerror}): choose another host or port."
+        raise SetupError(sentence, address=address) from None
+    server.context = context
+    thread = Thread(target=server.serve_forever, name="metrics", daemon=True)
+    thread.start()
+    return MetricsServer(
+        format_address(reachable_host or host, server.server_port), lambda: _close(server, thread.join)
+    )
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """A thread for each client, for its handshake too: whoever is slow with it keeps nobody else waiting."""
+
+    daemon_threads = True
+    context: ssl.SSLContext | None = None
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        request.settimeout(PATIENCE)
+        if self.context is not None:
+            try:
+                request = self.context.wrap_socket(request, server_side=True)
+            except OSError:  # no handshake; the socket is closed by that
+                return
+        super().process_request_thread(request, client_address)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is nobody's fault; the default prints a traceback."""
+
+
+class _SilentHandler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Scrapes are no news."""
+
+
+def _close(server: WSGIServer, join: Callable[[], None]) -> None:
+    server.shutdown()
+    join()
+    server.server_close()
