@@ -11,6 +11,8 @@ import grpc.aio
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from baohuang.tournament.v1 import tournament_service_pb2_grpc as pb_grpc
+from bots_sdk.client import Tls
+from bots_sdk.client.diagnosis import diagnose
 
 PATIENCE = 30.0
 """Seconds for an answer; planning a large tournament may take some of them."""
@@ -95,22 +97,31 @@ class Unreachable(Exception):
 
 
 @asynccontextmanager
-async def connect(server: str) -> AsyncIterator[Client]:
-    """A client of the platform at HOST:PORT. Raises Unreachable when nobody is there."""
+async def connect(server: str, tls: Tls | None = None) -> AsyncIterator[Client]:
+    """A client of the platform at HOST:PORT, in plain text without `tls`.
+
+    Raises Unreachable when nobody is there, ArenaError when somebody is but TLS fails.
+    """
     options = [
         ("grpc.keepalive_time_ms", 10_000),
         ("grpc.keepalive_timeout_ms", 5_000),
         ("grpc.max_receive_message_length", LARGEST),
     ]
-    async with grpc.aio.insecure_channel(server, options=options) as channel:
+    async with _channel(server, tls, options) as channel:
         state = channel.get_state(try_to_connect=True)
         try:
             async with asyncio.timeout(REACH):
                 while state is not grpc.ChannelConnectivity.READY:
                     if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-                        raise Unreachable(server)
+                        raise await diagnose(server, tls) or Unreachable(server)
                     await channel.wait_for_state_change(state)
                     state = channel.get_state(try_to_connect=True)
         except TimeoutError:
             raise Unreachable(server) from None
         yield Client(channel)
+
+
+def _channel(server: str, tls: Tls | None, options: Sequence[tuple[str, int]]) -> grpc.aio.Channel:
+    if tls is None:
+        return grpc.aio.insecure_channel(server, options=options)
+    return grpc.aio.secure_channel(server, tls.credentials(), options=options)

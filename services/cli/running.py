@@ -12,6 +12,7 @@ import click
 import grpc
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
+from bots_sdk.cli.tls import format_tls_options
 from services.cli.client import ENDED, Client
 from services.cli.errors import CommandFailed
 from services.cli.following import follow
@@ -62,7 +63,7 @@ async def follow_to_the_end(
 def resume_command(name: str, server: str) -> str:
     """What to type to go on."""
     where = "" if server == DEFAULT_SERVER else f" --server {server}"
-    return f"baohuang tournament resume {shlex.quote(name)}{where}"
+    return f"baohuang tournament resume {shlex.quote(name)}{where}{format_tls_options()}"
 
 
 async def _watch(client: Client, name: str, console: Console, *, quiet: bool) -> pb.Tournament | None:

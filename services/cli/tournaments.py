@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bots_sdk.cli.tls import chosen_tls, tls_options
 from services.cli.errors import CommandFailed, plain_errors
 
 if TYPE_CHECKING:
@@ -34,18 +35,19 @@ def _common(command: _Command) -> _Command:
     command = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON, for scripts.")(command)
     return click.option(
         "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
-    )(command)
+    )(tls_options(command))
 
 
 def _at(server: str, work: Callable[[Client], Awaitable[T]]) -> T:
     """Does some work with a client of the platform at `server`; what goes wrong becomes a sentence."""
     import asyncio
 
+    tls = chosen_tls()
     with plain_errors(server):
         from services.cli.client import connect
 
         async def connected() -> T:
-            async with connect(server) as client:
+            async with connect(server, tls) as client:
                 return await work(client)
 
         return asyncio.run(connected())
@@ -200,7 +202,7 @@ async def _unregistered(server: str, entrants: Iterable[str]) -> list[str]:
     from services.tournament.spec import house_bot_id
 
     try:
-        async with LobbyClient(server) as lobby:
+        async with LobbyClient(server, chosen_tls()) as lobby:
             known = {bot.name for bot in await lobby.list_bots()}
     except ArenaError:  # it is a remark only
         return []
