@@ -15,6 +15,7 @@ from datetime import timedelta
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.events import DealEnded, Event
 from bots_sdk.rules.options import Options
+from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.view import View
 
 
@@ -29,6 +30,8 @@ class Seating:
         deals: how many deals the match has.
         names: who sits where, five names by seat.
         limit: the time for one decision; None: the clock is off.
+        limits: kinds of decision that have another limit. `time_limit` of the bot is the one that holds, whatever is
+            asked.
         bank: the time beyond the limits that the seat has for the whole match.
         increment: what each decision adds to the bank.
     """
@@ -41,6 +44,7 @@ class Seating:
     limit: timedelta | None = None
     bank: timedelta = timedelta(0)
     increment: timedelta = timedelta(0)
+    limits: tuple[tuple[Phase, timedelta], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class MatchResult:
     Attributes:
         completed: it was played to the end and counts; otherwise it is played again, or the bot is told why not.
         points: the points of the whole match, five numbers by seat; empty if it does not count.
-        message: why it ended early; empty if it did not.
+        message: why it ended early, or who was at fault; empty if there is nothing to say.
     """
 
     completed: bool

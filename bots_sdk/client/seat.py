@@ -13,7 +13,7 @@ from bots_sdk.convert.fields import five_from_wire, seat_from_wire
 from bots_sdk.errors import Malformed, ProtocolBroken
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.events import Event
-from bots_sdk.rules.phases import SEALED_PHASES
+from bots_sdk.rules.phases import SEALED_PHASES, Phase
 from bots_sdk.rules.view import View
 
 LEAST_MARGIN_S = 0.02
@@ -169,7 +169,17 @@ def seating_from_proto(seated: pb.Seated) -> Seating:
         limit=timedelta(milliseconds=clock.limit_ms) if clock.limit_ms else None,
         bank=timedelta(milliseconds=clock.bank_ms),
         increment=timedelta(milliseconds=clock.increment_ms),
+        limits=_limits_from_proto(clock),
     )
+
+
+_PHASES = {phase.value: phase for phase in Phase if phase <= Phase.PLAY}
+
+
+def _limits_from_proto(clock: pb.Clock) -> tuple[tuple[Phase, timedelta], ...]:
+    """What is not known is left out: a newer server may have kinds that this client is never asked."""
+    told = ((_PHASES.get(one.phase), timedelta(milliseconds=one.limit_ms)) for one in clock.limits)
+    return tuple((phase, limit) for phase, limit in told if phase is not None)
 
 
 def points_from_proto(ended: pb.MatchEnded) -> tuple[int, ...]:

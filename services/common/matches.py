@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from bots_sdk.rules.events import SoloKind
 from bots_sdk.rules.options import Options
+from bots_sdk.rules.phases import Phase
 
 HOUSE_PREFIX = "house:"
 """Bot ids with this prefix are house bots that a match service plays itself, for example `house:greedy`."""
@@ -22,6 +23,28 @@ class IllegalPolicy(StrEnum):
 
     RETRY = "retry"
     DEFAULT = "default"
+
+
+class FaultScore(StrEnum):
+    """What a bot gets for a deal in which it was at fault."""
+
+    PLAYED = "played"
+    """The points as they were played."""
+    PENALTY = "penalty"
+    """Those, less so many points for each fault."""
+    FORFEIT = "forfeit"
+    """A fixed loss for each deal it spoiled, or the points as played where they are still worse."""
+
+
+class OthersScore(StrEnum):
+    """What the others get for a deal that a bot has spoiled."""
+
+    BLOCK = "block"
+    """Nothing, good or bad: the deal is left out of their means, in all its rotations."""
+    DEAL = "deal"
+    """The same, but only the one match in which it was spoiled is left out."""
+    PLAYED = "played"
+    """The points as they were played."""
 
 
 class Ending(StrEnum):
@@ -53,9 +76,14 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class ClockRules:
-    """The clock of every seat of a match; `limit` None: clocks are off (debugging)."""
+    """The clock of every seat of a match; `limit` None: clocks are off (debugging).
+
+    `limits` are the kinds of decision that have a limit of their own, each at most once, in the order of the phases;
+    with clocks off they mean nothing.
+    """
 
     limit: timedelta | None = timedelta(seconds=2)
+    limits: tuple[tuple[Phase, timedelta], ...] = ()
     bank: timedelta = timedelta(0)
     increment: timedelta = timedelta(0)
     grace: timedelta = timedelta(milliseconds=200)
@@ -64,15 +92,23 @@ class ClockRules:
 
 @dataclass(frozen=True, slots=True)
 class FaultRules:
-    """How faults of bots are treated.
+    """How faults of bots are treated, and what they cost.
 
     `illegal_limit` illegal answers to one request are borne under the policy `retry`; `takeover_after` timeouts in a
     row give the seat to a house bot for the rest of the match (0: never).
+
+    A seat *spoils* a deal when the platform decides in it: by a default, or through a house bot that has taken over. An
+    illegal answer that is mended in time is a fault and spoils nothing. `score` is what the bot itself gets for that,
+    with `penalty` points for each fault or `forfeit` points for each spoiled deal; `others` is what the others get.
     """
 
     illegal: IllegalPolicy = IllegalPolicy.RETRY
     illegal_limit: int = 3
     takeover_after: int = 5
+    score: FaultScore = FaultScore.PLAYED
+    penalty: int = 2
+    forfeit: int = 6
+    others: OthersScore = OthersScore.BLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +134,18 @@ class MatchOrder:
     faults: FaultRules = field(default_factory=FaultRules)
 
 
+NO_FAULTS = (0, 0, 0, 0, 0)
+"""By seat: nobody did anything wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class DealScore:
     """One deal of a match as it ended; all tuples are by seat but `places`, the seats in the order of going out.
 
     `voided` counts the void shuffles before it. A deal that was void for good has points 0, no places and no emperor.
     `beans` is None in a match that is not settled in beans; the five need not add up to 0, each being rounded.
+    `spoiled` are the seats for which the platform decided, ascending, and `faults` what each seat did wrong, as
+    `SeatFaults.total` counts; both with the void shuffles before the deal.
     """
 
     number: int
@@ -114,6 +156,8 @@ class DealScore:
     solo: SoloKind | None
     voided: int = 0
     beans: tuple[int, ...] | None = None
+    spoiled: tuple[int, ...] = ()
+    faults: tuple[int, ...] = NO_FAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +173,12 @@ class SeatFaults:
     def total(self) -> int:
         """Timeouts and illegal answers and a takeover; a disconnect that cost no decision is counted but no fault."""
         return self.timeouts + self.illegal_answers + int(self.taken_over)
+
+    def describe(self) -> str:
+        """The faults in words, for example "2 timeouts, taken over"; empty without any."""
+        counts = ((self.timeouts, "timeout"), (self.illegal_answers, "illegal answer"))
+        parts = [f"{count} {what}{'s' if count > 1 else ''}" for count, what in counts if count]
+        return ", ".join(parts + ["taken over"] * self.taken_over)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bots_sdk.rules.phases import Phase
 from services.common.matches import ClockRules
 
 WRITE_PATIENCE = 1.0
@@ -29,10 +30,22 @@ class SeatClock:
     number that only grows: what it grew by during a decision is not charged.
     """
 
-    __slots__ = ("_grace", "_increment", "_lag_at_start", "_limit", "_starts_by", "_started", "bank")
+    __slots__ = (
+        "_grace",
+        "_increment",
+        "_lag_at_start",
+        "_limit",
+        "_rules",
+        "_shortest",
+        "_starts_by",
+        "_started",
+        "bank",
+    )
 
     def __init__(self, rules: ClockRules) -> None:
+        self._rules = rules if rules.limits and rules.limit is not None else None
         self._limit = None if rules.limit is None else rules.limit.total_seconds()
+        self._shortest = min((self._limit or 0.0, *(limit.total_seconds() for _, limit in rules.limits)))
         self._grace = rules.grace.total_seconds()
         self._increment = rules.increment.total_seconds()
         self.bank = rules.bank.total_seconds()
@@ -42,11 +55,13 @@ class SeatClock:
 
     @property
     def limit(self) -> float:
-        """Seconds for a decision before the bank is touched; 0 with clocks off."""
+        """Seconds for the decision asked for last, before the bank is touched; 0 with clocks off."""
         return self._limit or 0.0
 
-    def ask(self, now: float, lag: float, *, reachable: bool) -> None:
-        """A decision is asked for. Without a wire to the bot its time runs from now on."""
+    def ask(self, now: float, lag: float, phase: Phase, *, reachable: bool) -> None:
+        """A decision of this kind is asked for. Without a wire to the bot its time runs from now on."""
+        if self._rules is not None:
+            self._limit = limit_of(self._rules, phase)
         self._started = None if reachable else now
         self._starts_by = now + WRITE_PATIENCE
         self._lag_at_start = lag
@@ -63,8 +78,12 @@ class SeatClock:
             self._started = now
 
     def soonest(self, now: float) -> float | None:
-        """When a decision asked for now could be overdue at the earliest; None with clocks off."""
-        return None if self._limit is None else now + self._limit + self.bank + self._grace
+        """When this seat could be overdue at the earliest; None with clocks off.
+
+        That holds for whatever it is asked next as well, even if that has a shorter limit: what the bank lends to
+        this decision passes before the next one begins. So one deadline at a time is enough to watch.
+        """
+        return None if self._limit is None else now + self._shortest + self.bank + self._grace
 
     def due(self, lag: float) -> float | None:
         """When the decision is overdue; None with clocks off."""
@@ -96,6 +115,14 @@ class SeatClock:
         if self._started is None:
             return 0.0
         return max(0.0, now - self._started - (lag - self._lag_at_start))
+
+
+def limit_of(rules: ClockRules, phase: Phase) -> float | None:
+    """Seconds for one kind of decision; None with clocks off."""
+    if rules.limit is None:
+        return None
+    limit = next((limit for kind, limit in rules.limits if kind is phase), rules.limit)
+    return limit.total_seconds()
 
 
 class Lag:

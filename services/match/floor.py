@@ -280,9 +280,8 @@ class Floor:
                 del self._conducts[bot_id]
         for table, since in list(self._opening.values()):
             if now - since > table.order.clock.ready.total_seconds() and table.unready:
-                names = ", ".join(seat.entrant.name for seat in table.unready)
                 blamed = tuple(seat.index for seat in table.unready)
-                table.end_early(Ending.NO_SHOW, blamed, f"not ready in time: {names}")
+                table.end_early(Ending.NO_SHOW, blamed, _describe_unready(table))
         for order, blamed in self._waiting.take_hopeless(self._free_tables, self._absent_since, now):
             names = ", ".join(order.seats[seat].name for seat in blamed)
             self._deliver(self._outcome(order, Ending.NO_SHOW, blamed, f"not connected: {names}"))
@@ -374,6 +373,15 @@ class Floor:
 
     def _count_waiting(self) -> None:
         self._metrics.matches_waiting = len(self._waiting)
+
+
+def _describe_unready(table: Table) -> str:
+    """Who keeps the match from beginning: a bot that hangs is not one that has gone."""
+    ready = table.order.clock.ready.total_seconds()
+    hanging = ", ".join(seat.entrant.name for seat in table.unready if seat.wire is not None)
+    gone = ", ".join(seat.entrant.name for seat in table.unready if seat.wire is None)
+    told = [f"connected, but not ready within {ready:g} s: {hanging}"] if hanging else []
+    return "; ".join(told + ([f"not connected any more: {gone}"] if gone else []))
 
 
 def remote_bots(table: Table) -> set[str]:

@@ -14,7 +14,7 @@ from bots_sdk.rules.errors import IllegalAnswer
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment
-from services.common.matches import ClockRules, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
+from services.common.matches import NO_FAULTS, ClockRules, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match.clocks import Charge
 from services.match.seat import Seat
 from services.match.wire import encode_charged, encode_record, encode_request
@@ -131,8 +131,10 @@ def match_ended(table: int, order: MatchOrder, outcome: MatchOutcome, points: Se
     )
 
 
-def deal_score(order: MatchOrder, number: int, result: DealResult, voided: int) -> DealScore:
-    """A finished deal for the outcome; `voided` shuffles were void before it."""
+def deal_score(
+    order: MatchOrder, number: int, result: DealResult, voided: int, seats: Sequence[Seat] = ()
+) -> DealScore:
+    """A finished deal for the outcome, with the faults of the seats in it; `voided` shuffles were void before it."""
     beans = result.beans.beans if result.beans is not None else None
     if result.voided and order.options.beans:  # it counts as played, and nobody won anything
         beans = (0,) * SEATS
@@ -145,7 +147,14 @@ def deal_score(order: MatchOrder, number: int, result: DealResult, voided: int) 
         solo=result.solo,
         voided=voided,
         beans=beans,
+        spoiled=tuple(seat.index for seat in seats if seat.spoils),
+        faults=tuple(seat.deal_faults for seat in seats) or NO_FAULTS,
     )
+
+
+def describe_faults(seats: Sequence[Seat]) -> str:
+    """Who did what wrong, for a person; empty if nobody did anything."""
+    return "; ".join(f"{seat.entrant.name}: {seat.faults.describe()}" for seat in seats if seat.faults.total)
 
 
 def record_head(order: MatchOrder) -> RecordHead:
@@ -186,6 +195,10 @@ def _clock(rules: ClockRules) -> pb.Clock:
         bank_ms=_ms(rules.bank.total_seconds()),
         increment_ms=_ms(rules.increment.total_seconds()),
         suggested_margin_ms=SUGGESTED_MARGIN_MS,
+        limits=[
+            pb.PhaseLimit(phase=phase_to_proto(phase), limit_ms=_ms(limit.total_seconds()))
+            for phase, limit in (rules.limits if rules.limit is not None else ())
+        ],
     )
 
 

@@ -33,10 +33,12 @@ class Seat:
     `request` is the number of the open request, 0 when none is open. `house` is set where the platform plays: from the
     start for a house bot, later when one takes over. `watched` says that a deadline of the seat is being watched.
     `late` counts answers that came too late; a client that is slow sends one for each timeout, and no more.
+    `deal_faults` and `spoils` are of the current deal: what the seat did wrong, and that the platform decided for it.
     """
 
     __slots__ = (
         "clock",
+        "deal_faults",
         "disconnects",
         "entrant",
         "house",
@@ -46,6 +48,7 @@ class Seat:
         "late",
         "ready",
         "request",
+        "spoils",
         "table",
         "taken_over",
         "timeouts",
@@ -71,6 +74,8 @@ class Seat:
         self.late = 0
         self.disconnects = 0
         self.taken_over = False
+        self.deal_faults = 0
+        self.spoils = False
 
     def excuse_late(self) -> bool:
         """An answer came too late; True if it is one for a request that timed out."""

@@ -176,7 +176,10 @@ class Table:
             view = self._match.deal.view(seat.index)
             seat.request = 0
             self._decisions += 1
-            cause = Cause.TAKEN_OVER if seat.taken_over else Cause.ANSWERED
+            cause = Cause.ANSWERED
+            if seat.taken_over:
+                cause = Cause.TAKEN_OVER
+                seat.spoils = True
             self._apply(seat, seat.house.answer(view), cause, now)
         return bool(self._house_turns) and not self._over
 
@@ -221,12 +224,14 @@ class Table:
     def _refuse(self, seat: Seat, refused: IllegalAnswer, now: float) -> None:
         rules = self.order.faults
         seat.illegal_answers += 1
+        seat.deal_faults += 1
         seat.illegal_now += 1
         self._host.observer.illegal_answers += 1
         retry = rules.illegal is IllegalPolicy.RETRY and seat.illegal_now < rules.illegal_limit
         if seat.wire is not None:
             seat.wire.push_now(records.rejected(self.number, seat, refused, retry=retry))
         if not retry:
+            seat.spoils = True
             charge = seat.clock.stop(now, self._host.lag)
             times = seat.illegal_now
             self._close(seat, records.charged(self.number, seat, charge))
@@ -235,6 +240,8 @@ class Table:
 
     def _time_out(self, seat: Seat, now: float) -> None:
         charge = seat.clock.stop(now, self._host.lag)
+        seat.spoils = True
+        seat.deal_faults += 1
         seat.timeouts += 1
         seat.timeouts_in_a_row += 1
         self._host.observer.timeouts += 1
@@ -242,6 +249,7 @@ class Table:
         self._close(seat, records.charged(self.number, seat, charge, timed_out=True))
         if 0 < self.order.faults.takeover_after <= seat.timeouts_in_a_row:
             seat.taken_over = True
+            seat.deal_faults += 1
             self._seat_house(seat, TAKEOVER_BOT)
             if seat.wire is not None:
                 seat.wire.push(records.taken_over(self.number))
@@ -300,7 +308,7 @@ class Table:
             self._host.call_house(self)
             return
         lag = self._host.lag
-        seat.clock.ask(now, lag, reachable=seat.wire is not None)
+        seat.clock.ask(now, lag, self._match.deal.public.phase, reachable=seat.wire is not None)
         if seat.wire is not None:
             seat.wire.push_request(records.request(self._asking(seat)), seat)
         if not seat.watched:
@@ -319,13 +327,17 @@ class Table:
         if len(self._match.results) == len(self._scores):
             self._voided += 1
             return
-        self._scores.append(records.deal_score(self.order, len(self._scores), self._match.results[-1], self._voided))
+        result = self._match.results[-1]
+        self._scores.append(records.deal_score(self.order, len(self._scores), result, self._voided, self.seats))
         self._voided = 0
+        for seat in self.seats:
+            seat.deal_faults = 0
+            seat.spoils = False
 
     def _complete(self) -> None:
         blamed = tuple(seat.index for seat in self.seats if seat.faults.total)
         ending = Ending.COMPLETED_WITH_FAULTS if blamed else Ending.COMPLETED
-        self._finish(ending, blamed, "")
+        self._finish(ending, blamed, records.describe_faults(self.seats))
 
     def _finish(self, ending: Ending, blamed: tuple[int, ...], message: str) -> None:
         self._over = True

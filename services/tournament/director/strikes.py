@@ -29,8 +29,8 @@ class Strikes:
             if self._no_shows[number] > self._limits.no_show_limit:
                 names = " and ".join(order.seats[seat].name for seat in outcome.blamed)
                 return (
-                    f"{names} did not turn up for match {number}, {self._no_shows[number]} times: "
-                    "see that it runs and is connected, then resume."
+                    f"Match {number} could not begin, {self._no_shows[number]} times, because of {names} "
+                    f"({outcome.message}): see to it, then resume."
                 )
         elif outcome.ending is Ending.VOID:
             self._voids[number] += 1

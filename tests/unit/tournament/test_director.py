@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -147,7 +148,8 @@ async def test_a_bot_that_never_turns_up_pauses_the_tournament() -> None:
     def decide(order: MatchOrder) -> MatchOutcome:
         seats = [seat.name for seat in order.seats]
         if "bot-3" in seats:
-            return outcome_of(order, Ending.NO_SHOW, blamed=(seats.index("bot-3"),))
+            absent = outcome_of(order, Ending.NO_SHOW, blamed=(seats.index("bot-3"),))
+            return replace(absent, message="connected, but not ready within 30 s: bot-3")
         return outcome_of(order)
 
     ledger = FakeLedger()
@@ -155,7 +157,10 @@ async def test_a_bot_that_never_turns_up_pauses_the_tournament() -> None:
     assert await direct([FakeService(decide=decide)], ledger, fixtures, limits).run() is TournamentState.PAUSED
     state, message = ledger.states[-1]
     assert state is TournamentState.PAUSED
-    assert message.startswith("bot-3 did not turn up for match 0, 3 times: see that it runs")
+    assert message == (
+        "Match 0 could not begin, 3 times, because of bot-3 (connected, but not ready within 30 s: bot-3): "
+        "see to it, then resume."
+    )
 
 
 async def test_a_match_that_is_always_void_pauses_the_tournament() -> None:

@@ -28,19 +28,19 @@ from baohuang.cards.v1 import options_pb2 as baohuang_dot_cards_dot_v1_dot_optio
 from baohuang.error.v1 import reason_pb2 as baohuang_dot_error_dot_v1_dot_reason__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%baohuang/match/v1/match_service.proto\x12\x11\x62\x61ohuang.match.v1\x1a\x1e\x62\x61ohuang/cards/v1/answer.proto\x1a\x1d\x62\x61ohuang/cards/v1/event.proto\x1a\x1f\x62\x61ohuang/cards/v1/options.proto\x1a\x1e\x62\x61ohuang/error/v1/reason.proto\"R\n\x0bPlayRequest\x12\x30\n\x07records\x18\x01 \x03(\x0b\x32\x1f.baohuang.match.v1.ClientRecord\x12\x11\n\tconfirmed\x18\x02 \x01(\x04\"@\n\x0cPlayResponse\x12\x30\n\x07records\x18\x01 \x03(\x0b\x32\x1f.baohuang.match.v1.ServerRecord\"\xd2\x01\n\x0c\x43lientRecord\x12)\n\x05hello\x18\x01 \x01(\x0b\x32\x18.baohuang.match.v1.HelloH\x00\x12)\n\x05ready\x18\x02 \x01(\x0b\x32\x18.baohuang.match.v1.ReadyH\x00\x12/\n\x08\x64\x65\x63ision\x18\x03 \x01(\x0b\x32\x1b.baohuang.match.v1.DecisionH\x00\x12\x31\n\theartbeat\x18\x04 \x01(\x0b\x32\x1c.baohuang.match.v1.HeartbeatH\x00\x42\x08\n\x06record\"\xda\x04\n\x0cServerRecord\x12-\n\x07welcome\x18\x01 \x01(\x0b\x32\x1a.baohuang.match.v1.WelcomeH\x00\x12+\n\x06seated\x18\x02 \x01(\x0b\x32\x19.baohuang.match.v1.SeatedH\x00\x12)\n\x05\x65vent\x18\x03 \x01(\x0b\x32\x18.baohuang.cards.v1.EventH\x00\x12-\n\x07request\x18\x04 \x01(\x0b\x32\x1a.baohuang.match.v1.RequestH\x00\x12-\n\x07\x63harged\x18\x05 \x01(\x0b\x32\x1a.baohuang.match.v1.ChargedH\x00\x12/\n\x08rejected\x18\x06 \x01(\x0b\x32\x1b.baohuang.match.v1.RejectedH\x00\x12\x34\n\x0bmatch_ended\x18\x07 \x01(\x0b\x32\x1d.baohuang.match.v1.MatchEndedH\x00\x12-\n\x07resumed\x18\x08 \x01(\x0b\x32\x1a.baohuang.match.v1.ResumedH\x00\x12\x31\n\theartbeat\x18\t \x01(\x0b\x32\x1c.baohuang.match.v1.HeartbeatH\x00\x12/\n\x08\x64raining\x18\n \x01(\x0b\x32\x1b.baohuang.match.v1.DrainingH\x00\x12-\n\x07\x63losing\x18\x0b \x01(\x0b\x32\x1a.baohuang.match.v1.ClosingH\x00\x12\x32\n\ntaken_over\x18\x0c \x01(\x0b\x32\x1c.baohuang.match.v1.TakenOverH\x00\x42\x08\n\x06record\"b\n\x05Hello\x12\x0e\n\x06ticket\x18\x01 \x01(\t\x12\x0b\n\x03sdk\x18\x02 \x01(\t\x12\x18\n\x10protocol_version\x18\x03 \x01(\r\x12\x0e\n\x06tables\x18\x04 \x01(\r\x12\x12\n\nlist_legal\x18\x05 \x01(\x08\"\xa8\x01\n\x07Welcome\x12\x18\n\x10protocol_version\x18\x01 \x01(\r\x12\x0e\n\x06server\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\t\x12\x14\n\x0cheartbeat_ms\x18\x04 \x01(\r\x12\x0e\n\x06window\x18\x05 \x01(\r\x12\x0e\n\x06tables\x18\x06 \x01(\r\x12\x15\n\rmessage_limit\x18\x07 \x01(\r\x12\x0f\n\x07resumed\x18\x08 \x01(\r\"\xba\x02\n\x06Seated\x12\r\n\x05table\x18\x01 \x01(\r\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12+\n\x07options\x18\x04 \x01(\x0b\x32\x1a.baohuang.cards.v1.Options\x12\'\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x18.baohuang.match.v1.Clock\x12\r\n\x05\x64\x65\x61ls\x18\x06 \x01(\r\x12\r\n\x05names\x18\x07 \x03(\t\x12\x12\n\ncommitment\x18\x08 \x01(\x0c\x12\x10\n\x08ready_ms\x18\t \x01(\r\x12\x38\n\x0eillegal_policy\x18\n \x01(\x0e\x32 .baohuang.match.v1.IllegalPolicy\x12\x15\n\rillegal_limit\x18\x0b \x01(\r\x12\x16\n\x0etakeover_after\x18\x0c \x01(\r\"]\n\x05\x43lock\x12\x10\n\x08limit_ms\x18\x01 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x02 \x01(\r\x12\x14\n\x0cincrement_ms\x18\x03 \x01(\r\x12\x1b\n\x13suggested_margin_ms\x18\x04 \x01(\r\"\x16\n\x05Ready\x12\r\n\x05table\x18\x01 \x01(\r\"\xae\x01\n\x07Request\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\'\n\x05phase\x18\x03 \x01(\x0e\x32\x18.baohuang.match.v1.Phase\x12\x10\n\x08limit_ms\x18\x04 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x05 \x01(\r\x12\r\n\x05\x65vent\x18\x06 \x01(\r\x12(\n\x05legal\x18\x07 \x03(\x0b\x32\x19.baohuang.cards.v1.Answer\"\xac\x01\n\x08\x44\x65\x63ision\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\x0f\n\x05\x63\x61rds\x18\x03 \x01(\x0cH\x00\x12\'\n\x04word\x18\x04 \x01(\x0e\x32\x17.baohuang.cards.v1.WordH\x00\x12\x0f\n\x05index\x18\x05 \x01(\rH\x00\x12+\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x19.baohuang.cards.v1.AnswerH\x00\x42\x08\n\x06\x63hoice\"u\n\x07\x43harged\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\x12\n\ncharged_us\x18\x03 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x04 \x01(\r\x12\x11\n\ttimed_out\x18\x05 \x01(\x08\x12\x12\n\nelapsed_us\x18\x06 \x01(\r\"[\n\x08Rejected\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\x0f\n\x07refusal\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\r\n\x05retry\x18\x05 \x01(\x08\"\x1a\n\tTakenOver\x12\r\n\x05table\x18\x01 \x01(\r\"\xa8\x01\n\nMatchEnded\x12\r\n\x05table\x18\x01 \x01(\r\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12)\n\x06\x65nding\x18\x03 \x01(\x0e\x32\x19.baohuang.match.v1.Ending\x12\x0e\n\x06\x62lamed\x18\x04 \x03(\r\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x0e\n\x06points\x18\x06 \x03(\x11\x12\x0e\n\x06secret\x18\x07 \x01(\x0c\x12\r\n\x05nonce\x18\x08 \x01(\x0c\"\xb3\x01\n\x07Resumed\x12)\n\x06seated\x18\x01 \x01(\x0b\x32\x19.baohuang.match.v1.Seated\x12\x16\n\x0eready_expected\x18\x02 \x01(\x08\x12(\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x18.baohuang.cards.v1.Event\x12+\n\x07request\x18\x04 \x01(\x0b\x32\x1a.baohuang.match.v1.Request\x12\x0e\n\x06points\x18\x05 \x03(\x11\"\x0b\n\tHeartbeat\"\x1c\n\x08\x44raining\x12\x10\n\x08grace_ms\x18\x01 \x01(\r\"]\n\x07\x43losing\x12)\n\x06reason\x18\x01 \x01(\x0e\x32\x19.baohuang.error.v1.Reason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x16\n\x0eretry_after_ms\x18\x03 \x01(\r*e\n\rIllegalPolicy\x12\x1e\n\x1aILLEGAL_POLICY_UNSPECIFIED\x10\x00\x12\x18\n\x14ILLEGAL_POLICY_RETRY\x10\x01\x12\x1a\n\x16ILLEGAL_POLICY_DEFAULT\x10\x02*\xb5\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\r\n\tPHASE_PAY\x10\x01\x12\x0e\n\nPHASE_TAKE\x10\x02\x12\x10\n\x0cPHASE_WINDOW\x10\x03\x12\x10\n\x0cPHASE_THRONE\x10\x04\x12\x0e\n\nPHASE_CALL\x10\x05\x12\x11\n\rPHASE_DECLARE\x10\x06\x12\x0e\n\nPHASE_KICK\x10\x07\x12\x0f\n\x0bPHASE_STAKE\x10\x08\x12\x0e\n\nPHASE_PLAY\x10\t*}\n\x06\x45nding\x12\x16\n\x12\x45NDING_UNSPECIFIED\x10\x00\x12\x14\n\x10\x45NDING_COMPLETED\x10\x01\x12 \n\x1c\x45NDING_COMPLETED_WITH_FAULTS\x10\x02\x12\x0f\n\x0b\x45NDING_VOID\x10\x03\x12\x12\n\x0e\x45NDING_NO_SHOW\x10\x04\x32[\n\x0cMatchService\x12K\n\x04Play\x12\x1e.baohuang.match.v1.PlayRequest\x1a\x1f.baohuang.match.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%baohuang/match/v1/match_service.proto\x12\x11\x62\x61ohuang.match.v1\x1a\x1e\x62\x61ohuang/cards/v1/answer.proto\x1a\x1d\x62\x61ohuang/cards/v1/event.proto\x1a\x1f\x62\x61ohuang/cards/v1/options.proto\x1a\x1e\x62\x61ohuang/error/v1/reason.proto\"R\n\x0bPlayRequest\x12\x30\n\x07records\x18\x01 \x03(\x0b\x32\x1f.baohuang.match.v1.ClientRecord\x12\x11\n\tconfirmed\x18\x02 \x01(\x04\"@\n\x0cPlayResponse\x12\x30\n\x07records\x18\x01 \x03(\x0b\x32\x1f.baohuang.match.v1.ServerRecord\"\xd2\x01\n\x0c\x43lientRecord\x12)\n\x05hello\x18\x01 \x01(\x0b\x32\x18.baohuang.match.v1.HelloH\x00\x12)\n\x05ready\x18\x02 \x01(\x0b\x32\x18.baohuang.match.v1.ReadyH\x00\x12/\n\x08\x64\x65\x63ision\x18\x03 \x01(\x0b\x32\x1b.baohuang.match.v1.DecisionH\x00\x12\x31\n\theartbeat\x18\x04 \x01(\x0b\x32\x1c.baohuang.match.v1.HeartbeatH\x00\x42\x08\n\x06record\"\xda\x04\n\x0cServerRecord\x12-\n\x07welcome\x18\x01 \x01(\x0b\x32\x1a.baohuang.match.v1.WelcomeH\x00\x12+\n\x06seated\x18\x02 \x01(\x0b\x32\x19.baohuang.match.v1.SeatedH\x00\x12)\n\x05\x65vent\x18\x03 \x01(\x0b\x32\x18.baohuang.cards.v1.EventH\x00\x12-\n\x07request\x18\x04 \x01(\x0b\x32\x1a.baohuang.match.v1.RequestH\x00\x12-\n\x07\x63harged\x18\x05 \x01(\x0b\x32\x1a.baohuang.match.v1.ChargedH\x00\x12/\n\x08rejected\x18\x06 \x01(\x0b\x32\x1b.baohuang.match.v1.RejectedH\x00\x12\x34\n\x0bmatch_ended\x18\x07 \x01(\x0b\x32\x1d.baohuang.match.v1.MatchEndedH\x00\x12-\n\x07resumed\x18\x08 \x01(\x0b\x32\x1a.baohuang.match.v1.ResumedH\x00\x12\x31\n\theartbeat\x18\t \x01(\x0b\x32\x1c.baohuang.match.v1.HeartbeatH\x00\x12/\n\x08\x64raining\x18\n \x01(\x0b\x32\x1b.baohuang.match.v1.DrainingH\x00\x12-\n\x07\x63losing\x18\x0b \x01(\x0b\x32\x1a.baohuang.match.v1.ClosingH\x00\x12\x32\n\ntaken_over\x18\x0c \x01(\x0b\x32\x1c.baohuang.match.v1.TakenOverH\x00\x42\x08\n\x06record\"b\n\x05Hello\x12\x0e\n\x06ticket\x18\x01 \x01(\t\x12\x0b\n\x03sdk\x18\x02 \x01(\t\x12\x18\n\x10protocol_version\x18\x03 \x01(\r\x12\x0e\n\x06tables\x18\x04 \x01(\r\x12\x12\n\nlist_legal\x18\x05 \x01(\x08\"\xa8\x01\n\x07Welcome\x12\x18\n\x10protocol_version\x18\x01 \x01(\r\x12\x0e\n\x06server\x18\x02 \x01(\t\x12\x15\n\rrules_version\x18\x03 \x01(\t\x12\x14\n\x0cheartbeat_ms\x18\x04 \x01(\r\x12\x0e\n\x06window\x18\x05 \x01(\r\x12\x0e\n\x06tables\x18\x06 \x01(\r\x12\x15\n\rmessage_limit\x18\x07 \x01(\r\x12\x0f\n\x07resumed\x18\x08 \x01(\r\"\xba\x02\n\x06Seated\x12\r\n\x05table\x18\x01 \x01(\r\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12+\n\x07options\x18\x04 \x01(\x0b\x32\x1a.baohuang.cards.v1.Options\x12\'\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x18.baohuang.match.v1.Clock\x12\r\n\x05\x64\x65\x61ls\x18\x06 \x01(\r\x12\r\n\x05names\x18\x07 \x03(\t\x12\x12\n\ncommitment\x18\x08 \x01(\x0c\x12\x10\n\x08ready_ms\x18\t \x01(\r\x12\x38\n\x0eillegal_policy\x18\n \x01(\x0e\x32 .baohuang.match.v1.IllegalPolicy\x12\x15\n\rillegal_limit\x18\x0b \x01(\r\x12\x16\n\x0etakeover_after\x18\x0c \x01(\r\"\x8c\x01\n\x05\x43lock\x12\x10\n\x08limit_ms\x18\x01 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x02 \x01(\r\x12\x14\n\x0cincrement_ms\x18\x03 \x01(\r\x12\x1b\n\x13suggested_margin_ms\x18\x04 \x01(\r\x12-\n\x06limits\x18\x05 \x03(\x0b\x32\x1d.baohuang.match.v1.PhaseLimit\"G\n\nPhaseLimit\x12\'\n\x05phase\x18\x01 \x01(\x0e\x32\x18.baohuang.match.v1.Phase\x12\x10\n\x08limit_ms\x18\x02 \x01(\r\"\x16\n\x05Ready\x12\r\n\x05table\x18\x01 \x01(\r\"\xae\x01\n\x07Request\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\'\n\x05phase\x18\x03 \x01(\x0e\x32\x18.baohuang.match.v1.Phase\x12\x10\n\x08limit_ms\x18\x04 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x05 \x01(\r\x12\r\n\x05\x65vent\x18\x06 \x01(\r\x12(\n\x05legal\x18\x07 \x03(\x0b\x32\x19.baohuang.cards.v1.Answer\"\xac\x01\n\x08\x44\x65\x63ision\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\x0f\n\x05\x63\x61rds\x18\x03 \x01(\x0cH\x00\x12\'\n\x04word\x18\x04 \x01(\x0e\x32\x17.baohuang.cards.v1.WordH\x00\x12\x0f\n\x05index\x18\x05 \x01(\rH\x00\x12+\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x19.baohuang.cards.v1.AnswerH\x00\x42\x08\n\x06\x63hoice\"u\n\x07\x43harged\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\x12\n\ncharged_us\x18\x03 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x04 \x01(\r\x12\x11\n\ttimed_out\x18\x05 \x01(\x08\x12\x12\n\nelapsed_us\x18\x06 \x01(\r\"[\n\x08Rejected\x12\r\n\x05table\x18\x01 \x01(\r\x12\x0f\n\x07request\x18\x02 \x01(\r\x12\x0f\n\x07refusal\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\r\n\x05retry\x18\x05 \x01(\x08\"\x1a\n\tTakenOver\x12\r\n\x05table\x18\x01 \x01(\r\"\xa8\x01\n\nMatchEnded\x12\r\n\x05table\x18\x01 \x01(\r\x12\x10\n\x08match_id\x18\x02 \x01(\t\x12)\n\x06\x65nding\x18\x03 \x01(\x0e\x32\x19.baohuang.match.v1.Ending\x12\x0e\n\x06\x62lamed\x18\x04 \x03(\r\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x0e\n\x06points\x18\x06 \x03(\x11\x12\x0e\n\x06secret\x18\x07 \x01(\x0c\x12\r\n\x05nonce\x18\x08 \x01(\x0c\"\xb3\x01\n\x07Resumed\x12)\n\x06seated\x18\x01 \x01(\x0b\x32\x19.baohuang.match.v1.Seated\x12\x16\n\x0eready_expected\x18\x02 \x01(\x08\x12(\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x18.baohuang.cards.v1.Event\x12+\n\x07request\x18\x04 \x01(\x0b\x32\x1a.baohuang.match.v1.Request\x12\x0e\n\x06points\x18\x05 \x03(\x11\"\x0b\n\tHeartbeat\"\x1c\n\x08\x44raining\x12\x10\n\x08grace_ms\x18\x01 \x01(\r\"]\n\x07\x43losing\x12)\n\x06reason\x18\x01 \x01(\x0e\x32\x19.baohuang.error.v1.Reason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x16\n\x0eretry_after_ms\x18\x03 \x01(\r*e\n\rIllegalPolicy\x12\x1e\n\x1aILLEGAL_POLICY_UNSPECIFIED\x10\x00\x12\x18\n\x14ILLEGAL_POLICY_RETRY\x10\x01\x12\x1a\n\x16ILLEGAL_POLICY_DEFAULT\x10\x02*\xb5\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\r\n\tPHASE_PAY\x10\x01\x12\x0e\n\nPHASE_TAKE\x10\x02\x12\x10\n\x0cPHASE_WINDOW\x10\x03\x12\x10\n\x0cPHASE_THRONE\x10\x04\x12\x0e\n\nPHASE_CALL\x10\x05\x12\x11\n\rPHASE_DECLARE\x10\x06\x12\x0e\n\nPHASE_KICK\x10\x07\x12\x0f\n\x0bPHASE_STAKE\x10\x08\x12\x0e\n\nPHASE_PLAY\x10\t*}\n\x06\x45nding\x12\x16\n\x12\x45NDING_UNSPECIFIED\x10\x00\x12\x14\n\x10\x45NDING_COMPLETED\x10\x01\x12 \n\x1c\x45NDING_COMPLETED_WITH_FAULTS\x10\x02\x12\x0f\n\x0b\x45NDING_VOID\x10\x03\x12\x12\n\x0e\x45NDING_NO_SHOW\x10\x04\x32[\n\x0cMatchService\x12K\n\x04Play\x12\x1e.baohuang.match.v1.PlayRequest\x1a\x1f.baohuang.match.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'baohuang.match.v1.match_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ILLEGALPOLICY']._serialized_start=2946
-  _globals['_ILLEGALPOLICY']._serialized_end=3047
-  _globals['_PHASE']._serialized_start=3050
-  _globals['_PHASE']._serialized_end=3231
-  _globals['_ENDING']._serialized_start=3233
-  _globals['_ENDING']._serialized_end=3358
+  _globals['_ILLEGALPOLICY']._serialized_start=3067
+  _globals['_ILLEGALPOLICY']._serialized_end=3168
+  _globals['_PHASE']._serialized_start=3171
+  _globals['_PHASE']._serialized_end=3352
+  _globals['_ENDING']._serialized_start=3354
+  _globals['_ENDING']._serialized_end=3479
   _globals['_PLAYREQUEST']._serialized_start=188
   _globals['_PLAYREQUEST']._serialized_end=270
   _globals['_PLAYRESPONSE']._serialized_start=272
@@ -55,30 +55,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WELCOME']._serialized_end=1425
   _globals['_SEATED']._serialized_start=1428
   _globals['_SEATED']._serialized_end=1742
-  _globals['_CLOCK']._serialized_start=1744
-  _globals['_CLOCK']._serialized_end=1837
-  _globals['_READY']._serialized_start=1839
-  _globals['_READY']._serialized_end=1861
-  _globals['_REQUEST']._serialized_start=1864
-  _globals['_REQUEST']._serialized_end=2038
-  _globals['_DECISION']._serialized_start=2041
-  _globals['_DECISION']._serialized_end=2213
-  _globals['_CHARGED']._serialized_start=2215
-  _globals['_CHARGED']._serialized_end=2332
-  _globals['_REJECTED']._serialized_start=2334
-  _globals['_REJECTED']._serialized_end=2425
-  _globals['_TAKENOVER']._serialized_start=2427
-  _globals['_TAKENOVER']._serialized_end=2453
-  _globals['_MATCHENDED']._serialized_start=2456
-  _globals['_MATCHENDED']._serialized_end=2624
-  _globals['_RESUMED']._serialized_start=2627
-  _globals['_RESUMED']._serialized_end=2806
-  _globals['_HEARTBEAT']._serialized_start=2808
-  _globals['_HEARTBEAT']._serialized_end=2819
-  _globals['_DRAINING']._serialized_start=2821
-  _globals['_DRAINING']._serialized_end=2849
-  _globals['_CLOSING']._serialized_start=2851
-  _globals['_CLOSING']._serialized_end=2944
-  _globals['_MATCHSERVICE']._serialized_start=3360
-  _globals['_MATCHSERVICE']._serialized_end=3451
+  _globals['_CLOCK']._serialized_start=1745
+  _globals['_CLOCK']._serialized_end=1885
+  _globals['_PHASELIMIT']._serialized_start=1887
+  _globals['_PHASELIMIT']._serialized_end=1958
+  _globals['_READY']._serialized_start=1960
+  _globals['_READY']._serialized_end=1982
+  _globals['_REQUEST']._serialized_start=1985
+  _globals['_REQUEST']._serialized_end=2159
+  _globals['_DECISION']._serialized_start=2162
+  _globals['_DECISION']._serialized_end=2334
+  _globals['_CHARGED']._serialized_start=2336
+  _globals['_CHARGED']._serialized_end=2453
+  _globals['_REJECTED']._serialized_start=2455
+  _globals['_REJECTED']._serialized_end=2546
+  _globals['_TAKENOVER']._serialized_start=2548
+  _globals['_TAKENOVER']._serialized_end=2574
+  _globals['_MATCHENDED']._serialized_start=2577
+  _globals['_MATCHENDED']._serialized_end=2745
+  _globals['_RESUMED']._serialized_start=2748
+  _globals['_RESUMED']._serialized_end=2927
+  _globals['_HEARTBEAT']._serialized_start=2929
+  _globals['_HEARTBEAT']._serialized_end=2940
+  _globals['_DRAINING']._serialized_start=2942
+  _globals['_DRAINING']._serialized_end=2970
+  _globals['_CLOSING']._serialized_start=2972
+  _globals['_CLOSING']._serialized_end=3065
+  _globals['_MATCHSERVICE']._serialized_start=3481
+  _globals['_MATCHSERVICE']._serialized_end=3572
 # @@protoc_insertion_point(module_scope)

@@ -489,14 +489,19 @@ class Clock(_message.Message):
     BANK_MS_FIELD_NUMBER: _builtins.int
     INCREMENT_MS_FIELD_NUMBER: _builtins.int
     SUGGESTED_MARGIN_MS_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
     limit_ms: _builtins.int
-    """Time for one decision; 0: clocks are off."""
+    """Time for one decision, unless its kind is in `limits`; 0: clocks are off."""
     bank_ms: _builtins.int
     """Time the seat has beyond the limits, for the whole match."""
     increment_ms: _builtins.int
     """What each decision adds to the bank."""
     suggested_margin_ms: _builtins.int
     """How much earlier than the limit an answer should be sent to be safe on the wire."""
+    @_builtins.property
+    def limits(self) -> _containers.RepeatedCompositeFieldContainer[Global___PhaseLimit]:
+        """Kinds of decision that have a limit of their own instead of `limit_ms`. Every request says the limit that holds."""
+
     def __init__(
         self,
         *,
@@ -504,14 +509,41 @@ class Clock(_message.Message):
         bank_ms: _builtins.int = ...,
         increment_ms: _builtins.int = ...,
         suggested_margin_ms: _builtins.int = ...,
+        limits: _abc.Iterable[Global___PhaseLimit] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bank_ms", b"bank_ms", "increment_ms", b"increment_ms", "limit_ms", b"limit_ms", "suggested_margin_ms", b"suggested_margin_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bank_ms", b"bank_ms", "increment_ms", b"increment_ms", "limit_ms", b"limit_ms", "limits", b"limits", "suggested_margin_ms", b"suggested_margin_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Clock: _TypeAlias = Clock  # noqa: Y015
+
+@_typing.final
+class PhaseLimit(_message.Message):
+    """The time for one kind of decision."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PHASE_FIELD_NUMBER: _builtins.int
+    LIMIT_MS_FIELD_NUMBER: _builtins.int
+    phase: Global___Phase.ValueType
+    """The kind."""
+    limit_ms: _builtins.int
+    """Time for one decision of this kind."""
+    def __init__(
+        self,
+        *,
+        phase: Global___Phase.ValueType = ...,
+        limit_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limit_ms", b"limit_ms", "phase", b"phase"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PhaseLimit: _TypeAlias = PhaseLimit  # noqa: Y015
 
 @_typing.final
 class Ready(_message.Message):

@@ -696,6 +696,10 @@ class Standing(_message.Message):
     BEANS_PER_DEAL_FIELD_NUMBER: _builtins.int
     BEANS_LOW_FIELD_NUMBER: _builtins.int
     BEANS_HIGH_FIELD_NUMBER: _builtins.int
+    DEALS_COUNTED_FIELD_NUMBER: _builtins.int
+    DEALS_SPOILED_FIELD_NUMBER: _builtins.int
+    POINTS_PAID_FIELD_NUMBER: _builtins.int
+    BEANS_PAID_FIELD_NUMBER: _builtins.int
     rank: _builtins.int
     """Its place; tied entrants share one."""
     name: _builtins.str
@@ -709,9 +713,9 @@ class Standing(_message.Message):
     matches: _builtins.int
     """Matches in results."""
     deals: _builtins.int
-    """Deals in results."""
+    """Deals in results, played by this bot."""
     blocks: _builtins.int
-    """Deal blocks: what the interval counts as one observation each."""
+    """Deal blocks that count: what the interval counts as one observation each."""
     timeouts: _builtins.int
     """Timeouts."""
     illegal_answers: _builtins.int
@@ -721,17 +725,25 @@ class Standing(_message.Message):
     takeovers: _builtins.int
     """Matches in which a house bot took over."""
     points: _builtins.int
-    """The points of all deals together, what titles go by."""
+    """The points of all deals that count together, what titles go by."""
     title: _builtins.str
     """The title that goes with `points`; empty without titles."""
     beans: _builtins.int
-    """The beans of all deals together; not set without beans. What does not fit stays at the end of the range."""
+    """The beans of all deals that count together; not set without beans. What does not fit stays at the end of the range."""
     beans_per_deal: _builtins.float
     """Mean beans per deal; not set without beans."""
     beans_low: _builtins.float
     """Lower end of the 95 % interval of `beans_per_deal`; not set with too few blocks."""
     beans_high: _builtins.float
     """Upper end."""
+    deals_counted: _builtins.int
+    """Deals that the means are made of: those played, less those left out because another bot spoiled them."""
+    deals_spoiled: _builtins.int
+    """Deals in which the platform decided for this bot: by a default, or through a house bot that had taken over."""
+    points_paid: _builtins.int
+    """Points taken off for its faults; `points` and `points_per_deal` are without them already."""
+    beans_paid: _builtins.int
+    """Beans taken off for its faults; not set without beans. What does not fit stays at the end of the range."""
     def __init__(
         self,
         *,
@@ -753,10 +765,14 @@ class Standing(_message.Message):
         beans_per_deal: _builtins.float | None = ...,
         beans_low: _builtins.float | None = ...,
         beans_high: _builtins.float | None = ...,
+        deals_counted: _builtins.int = ...,
+        deals_spoiled: _builtins.int = ...,
+        points_paid: _builtins.int = ...,
+        beans_paid: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_per_deal", b"beans_per_deal", "high", b"high", "low", b"low"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "high", b"high", "low", b"low"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_per_deal", b"beans_per_deal", "blocks", b"blocks", "deals", b"deals", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "points", b"points", "points_per_deal", b"points_per_deal", "rank", b"rank", "takeovers", b"takeovers", "timeouts", b"timeouts", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "blocks", b"blocks", "deals", b"deals", "deals_counted", b"deals_counted", "deals_spoiled", b"deals_spoiled", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "points", b"points", "points_paid", b"points_paid", "points_per_deal", b"points_per_deal", "rank", b"rank", "takeovers", b"takeovers", "timeouts", b"timeouts", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__beans: _TypeAlias = _typing.Literal["beans"]  # noqa: Y015
     _WhichOneofArgType__beans: _TypeAlias = _typing.Literal["_beans", b"_beans"]  # noqa: Y015
@@ -764,6 +780,8 @@ class Standing(_message.Message):
     _WhichOneofArgType__beans_high: _TypeAlias = _typing.Literal["_beans_high", b"_beans_high"]  # noqa: Y015
     _WhichOneofReturnType__beans_low: _TypeAlias = _typing.Literal["beans_low"]  # noqa: Y015
     _WhichOneofArgType__beans_low: _TypeAlias = _typing.Literal["_beans_low", b"_beans_low"]  # noqa: Y015
+    _WhichOneofReturnType__beans_paid: _TypeAlias = _typing.Literal["beans_paid"]  # noqa: Y015
+    _WhichOneofArgType__beans_paid: _TypeAlias = _typing.Literal["_beans_paid", b"_beans_paid"]  # noqa: Y015
     _WhichOneofReturnType__beans_per_deal: _TypeAlias = _typing.Literal["beans_per_deal"]  # noqa: Y015
     _WhichOneofArgType__beans_per_deal: _TypeAlias = _typing.Literal["_beans_per_deal", b"_beans_per_deal"]  # noqa: Y015
     _WhichOneofReturnType__high: _TypeAlias = _typing.Literal["high"]  # noqa: Y015
@@ -776,6 +794,8 @@ class Standing(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__beans_high) -> _WhichOneofReturnType__beans_high | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__beans_low) -> _WhichOneofReturnType__beans_low | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__beans_paid) -> _WhichOneofReturnType__beans_paid | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__beans_per_deal) -> _WhichOneofReturnType__beans_per_deal | None: ...
     @_typing.overload

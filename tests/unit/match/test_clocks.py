@@ -1,0 +1,121 @@
+"""The clock of a seat: kinds of decision with limits of their own, the bank, and when a deadline is looked at."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bots_sdk.replay import decompress_record, record_from_bytes
+from bots_sdk.rules.answers import Answer, Word
+from bots_sdk.rules.phases import Phase
+from services.common.matches import ClockRules, FaultRules
+from services.match.clocks import SeatClock, limit_of
+from tests.unit.match.fakes import Play
+
+ASKED = [phase for phase in Phase if phase <= Phase.PLAY]
+OWN_LIMITS = ClockRules(
+    limit=timedelta(seconds=2),
+    limits=((Phase.WINDOW, timedelta(seconds=30)), (Phase.PLAY, timedelta(seconds=1))),
+    grace=timedelta(milliseconds=200),
+)
+
+
+def test_every_request_says_the_limit_of_its_kind() -> None:
+    play = Play(clock=OWN_LIMITS).open()
+    for seat in play.asked():
+        play.answer(seat, Answer(Word.STAY))  # a solo would spare the rest
+    play.finish()
+    told = {Phase(record.request.phase): record.request.limit_ms for wire in play.wires.values()
+            for record in wire.records if record.WhichOneof("record") == "request"}  # fmt: skip
+    assert told.pop(Phase.WINDOW) == 30_000
+    assert told.pop(Phase.PLAY) == 1_000
+    assert told, "there were other kinds"
+    assert set(told.values()) == {2_000}
+
+
+def test_the_bots_and_the_record_are_told_which_limits_there_are() -> None:
+    play = Play(clock=OWN_LIMITS).open()
+    outcome = play.finish()
+    seated = play.wires[0].last("seated").seated.clock
+    recorded = record_from_bytes(decompress_record(outcome.record)).clock
+    assert seated == recorded
+    assert [(Phase(one.phase), one.limit_ms) for one in seated.limits] == [(Phase.WINDOW, 30_000), (Phase.PLAY, 1_000)]
+
+
+def test_a_decision_is_overdue_by_the_limit_of_its_own_kind() -> None:
+    """The window has the longer limit: what is watched for its sake must not hide the shorter one of the next kind."""
+    play = Play(clock=OWN_LIMITS, faults=FaultRules(takeover_after=0)).open()
+    play.host.advance(29.0)
+    assert play.host.observer.timeouts == 0
+    while play.asked() and play.wires[play.asked()[0]].request.phase != Phase.PLAY:  # type: ignore[union-attr]
+        play.answer(play.asked()[0])
+    (seat,) = play.asked()
+    play.host.advance(1.1)
+    assert play.host.observer.timeouts == 0, "the grace is not over"
+    play.host.advance(0.2)
+    assert play.host.observer.timeouts == 1
+    assert play.wires[seat].last("charged").charged.timed_out
+
+
+def test_clocks_off_are_off_for_every_kind() -> None:
+    play = Play(clock=ClockRules(limit=None, limits=((Phase.PLAY, timedelta(seconds=1)),))).open()
+    assert list(play.wires[0].last("seated").seated.clock.limits) == []
+    while play.wires[play.asked()[0]].request.phase != Phase.PLAY:  # type: ignore[union-attr]
+        play.answer(play.asked()[0])
+    play.host.advance(1e6)
+    assert play.host.observer.timeouts == 0
+    assert play.wires[play.asked()[0]].request.limit_ms == 0  # type: ignore[union-attr]
+
+
+def test_the_bank_lends_to_any_kind_and_grows_with_each_decision() -> None:
+    clock = SeatClock(
+        ClockRules(
+            limit=timedelta(seconds=1), limits=((Phase.CALL, timedelta(seconds=10)),), bank=timedelta(seconds=4),
+            increment=timedelta(milliseconds=500), grace=timedelta(0),
+        )
+    )  # fmt: skip
+    clock.ask(0.0, 0.0, Phase.CALL, reachable=False)
+    assert not clock.stop(9.0, 0.0).timed_out
+    assert clock.bank == pytest.approx(4.5)
+    clock.ask(9.0, 0.0, Phase.PLAY, reachable=False)
+    assert clock.due(0.0) == pytest.approx(9.0 + 1.0 + 4.5)
+    assert not clock.stop(13.0, 0.0).timed_out
+    assert clock.bank == pytest.approx(4.5 - 3.0 + 0.5)
+    clock.ask(13.0, 0.0, Phase.PLAY, reachable=False)
+    late = clock.stop(16.5, 0.0)
+    assert late.timed_out
+    assert clock.bank == 0.0, "what was in it is spent, and nothing is added for a decision that did not come"
+
+
+seconds = st.integers(1, 40).map(lambda tenths: timedelta(milliseconds=100 * tenths))
+rules = st.builds(
+    ClockRules,
+    limit=seconds,
+    limits=st.dictionaries(st.sampled_from(ASKED), seconds).map(lambda limits: tuple(sorted(limits.items()))),
+    bank=st.sampled_from([timedelta(0), timedelta(seconds=3)]),
+    increment=st.sampled_from([timedelta(0), timedelta(milliseconds=700)]),
+    grace=st.sampled_from([timedelta(0), timedelta(milliseconds=200)]),
+)
+
+
+@given(rules, st.lists(st.tuples(st.sampled_from(ASKED), st.floats(0, 1)), min_size=1, max_size=30))
+def test_one_watched_deadline_never_hides_an_earlier_one(
+    rules: ClockRules, decisions: list[tuple[Phase, float]]
+) -> None:
+    """Only what is looked at no later than it is due can be dealt with in time."""
+    clock, now = SeatClock(rules), 0.0
+    watched = clock.soonest(now)
+    assert watched is not None
+    for phase, used in decisions:
+        clock.ask(now, 0.0, phase, reachable=False)
+        due = clock.due(0.0)
+        assert due is not None
+        assert due == pytest.approx(now + (limit_of(rules, phase) or 0) + clock.bank + rules.grace.total_seconds())
+        assert watched <= due + 1e-9
+        now += used * (due - now)
+        clock.stop(now, 0.0)
+        if watched <= now:
+            watched = clock.soonest(now) or 0.0
