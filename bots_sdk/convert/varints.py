@@ -17,13 +17,18 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
-_READY = 1 << 14
+_BITS = 14
+_READY = 1 << _BITS
 _VARINTS = tuple(map(_varint, range(_READY)))
+_BEGINNINGS = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in range(_READY))
+"""The lowest fourteen bits of a longer number."""
 
 
 def varint(value: int) -> bytes:
-    """A number as protobuf writes it; not negative."""
-    return _VARINTS[value] if value < _READY else _varint(value)
+    """A number as protobuf writes it; not negative. Times in microseconds need more than the table holds."""
+    if value < _READY:
+        return _VARINTS[value]
+    return _BEGINNINGS[value & _READY - 1] + varint(value >> _BITS)
 
 
 def field_number(kind: type[Message], name: str) -> int:

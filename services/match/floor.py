@@ -24,6 +24,7 @@ from services.match.clocks import Lag
 from services.match.conduct import CROSSED, Conduct
 from services.match.inbox import Inboxes
 from services.match.records import draining
+from services.match.riding import Riding
 from services.match.seat import Seat, Wire
 from services.match.sessions import Farewell, Session
 from services.match.table import Table
@@ -51,6 +52,9 @@ class Later(Protocol):
     def seat_soon(self) -> None:
         """Calls `Floor.seat_waiting` in the next turn of the loop."""
 
+    def look_soon(self) -> None:
+        """Calls `Floor.send_waiting` in `riding.LOOK_S` seconds."""
+
     def entered(self) -> None:
         """A bot has come in."""
 
@@ -74,6 +78,7 @@ class Floor:
         self._conducts: dict[str, Conduct] = {}
         self._absent_since: dict[str, float] = {}
         self._waiting = WaitingRoom()
+        self._riding = Riding(clock.monotonic())
         self._deadlines: list[tuple[float, int, Seat]] = []
         self._stale = 0
         self._ticket = itertools.count()
@@ -262,6 +267,19 @@ class Floor:
                 self._stale -= 1
                 continue
             self._guard(seat.table, lambda seat=seat: self._look(seat, now))  # type: ignore[misc]
+
+    def wait(self, session: Session) -> None:
+        """Events wait in a session for company."""
+        if not self._riding:
+            self._later.look_soon()
+        self._riding.wait(session)
+
+    def send_waiting(self, now: float) -> None:
+        """Sends the events that have waited long enough."""
+        for session in self._riding.look(self._metrics.messages_sent, now):
+            session.hurry()
+        if self._riding:
+            self._later.look_soon()
 
     def tidy(self, now: float, silence: float) -> None:
         """Deals with bots that never come, never get ready, say nothing or read nothing; once or twice a second."""

@@ -22,6 +22,7 @@ from services.common.targets import format_address
 from services.common.tls import ServerTls, listen
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 from services.match.floor import Floor
+from services.match.riding import LOOK_S
 from services.match.servicer import SERVICE_NAME, MatchServicer, ServicerTerms, match_handlers
 
 SWEEP_S = 0.02
@@ -172,6 +173,10 @@ class MatchService:
         """Seats waiting orders in the next turn of the loop."""
         asyncio.get_running_loop().call_soon(self._seat_waiting)
 
+    def look_soon(self) -> None:
+        """Looks after events that wait, in a moment."""
+        asyncio.get_running_loop().call_later(LOOK_S, self._send_waiting)
+
     def entered(self) -> None:
         """Wakes whoever waits for a bot."""
         self._entered.set()
@@ -180,6 +185,9 @@ class MatchService:
 
     def _play_house(self) -> None:
         self._floor.play_house(self._clock.monotonic(), self._clock.monotonic)
+
+    def _send_waiting(self) -> None:
+        self._floor.send_waiting(self._clock.monotonic())
 
     def _seat_waiting(self) -> None:
         self._floor.seat_waiting(self._clock.monotonic())

@@ -27,8 +27,6 @@ from services.match.sessions import Farewell, Session, SessionTerms
 from services.match.wire import encode_record
 
 SERVICE_NAME = "baohuang.match.v1.MatchService"
-LINGER_S = 0.003
-"""How long events that need no answer wait for company."""
 HELLO_S = 10.0
 """How long a new stream may take to say hello."""
 RECORDS_LIMIT = 20_000
@@ -152,7 +150,6 @@ class _Stream:
         self._metrics = metrics
         self._clock = clock
         self._something = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
         self._session: Session
         self._conduct: Conduct
 
@@ -167,7 +164,7 @@ class _Stream:
             list_legal=hello.list_legal,
             window=self._terms.window,
         )
-        session = Session(terms, floor.seats_of(ticket.bot_id), now, self._something.set, self._linger)
+        session = Session(terms, floor.seats_of(ticket.bot_id), now, self._something.set, floor.wait)
         self._session = session
         self._conduct = conduct
         session.push_now(
@@ -290,6 +287,3 @@ class _Stream:
                 raise farewell.error
             if self._clock.monotonic() - self._session.sent_at >= interval / 2:
                 self._session.push_now(_HEARTBEAT)
-
-    def _linger(self) -> None:
-        self._loop.call_later(LINGER_S, self._something.set)

@@ -46,7 +46,7 @@ class Farewell:
 
 
 class Session:
-    """One stream. `wake` tells its writer that something is to be sent, `linger` that something is to be sent soon.
+    """One stream. `wake` tells its writer that something is to be sent; `wait` that something waits for company.
 
     `seats` are the bot's seats by table number; they belong to the bot and outlive the session.
     """
@@ -54,16 +54,17 @@ class Session:
     __slots__ = (
         "_bytes",
         "_confirmed",
-        "_linger",
-        "_lingering",
         "_outbox",
         "_pending",
-        "_sent",
+        "_urgent",
+        "_wait",
+        "_waits",
         "_wake",
         "farewell",
         "heard_at",
         "list_legal",
         "seats",
+        "sent",
         "sent_at",
         "terms",
     )
@@ -74,21 +75,22 @@ class Session:
         seats: dict[int, Seat],
         now: float,
         wake: Callable[[], None],
-        linger: Callable[[], None],
+        wait: Callable[[Session], None],
     ) -> None:
         self.terms = terms
         self.seats = seats
         self.list_legal = terms.list_legal
         self.heard_at = now
+        self.sent = 0
         self.sent_at = now
         self.farewell: Farewell | None = None
         self._wake = wake
-        self._linger = linger
-        self._lingering = False
+        self._wait = wait
+        self._waits = False
+        self._urgent = False
         self._outbox: list[bytes] = []
         self._bytes = 0
         self._pending: list[tuple[int, Seat]] = []
-        self._sent = 0
         self._confirmed = 0
 
     @property
@@ -97,18 +99,18 @@ class Session:
         return self.terms.tables - len(self.seats)
 
     def push(self, record: bytes) -> None:
-        """Queues a record that may wait a few milliseconds for company."""
+        """Queues a record that may wait for company."""
         self._outbox.append(record)
         self._bytes += len(record)
-        if not self._lingering:
-            self._lingering = True
-            self._linger()
+        if not self._waits:
+            self._waits = True
+            self._wait(self)
 
     def push_now(self, record: bytes) -> None:
         """Queues a record and wakes the writer."""
         self._outbox.append(record)
         self._bytes += len(record)
-        self._lingering = True
+        self._waits = self._urgent = True
         self._wake()
 
     def push_request(self, record: bytes, seat: Seat) -> None:
@@ -116,20 +118,27 @@ class Session:
         self._pending.append((len(self._outbox), seat))
         self.push_now(record)
 
+    def hurry(self) -> None:
+        """What is queued shall wait no longer."""
+        self._urgent = True
+        self._wake()
+
     def heard(self, now: float, confirmed: int) -> bool:
         """A message of the client was read; True if it confirmed anything."""
         self.heard_at = now
-        confirmed = min(confirmed, self._sent)
+        confirmed = min(confirmed, self.sent)
         if confirmed <= self._confirmed:
             return False
         self._confirmed = confirmed
-        if self._outbox:
+        if self._urgent:
             self._wake()
+        elif self._outbox:
+            self._wait(self)
         return True
 
     def take(self, now: float, lag: float) -> bytes | None:
         """The next message, if there is something to send and credit for it; starts the clocks of its requests."""
-        if not self._outbox or self._sent - self._confirmed >= self.terms.window:
+        if not self.can_send:
             return None
         if self._bytes <= MESSAGE_BYTES:
             message, kept = b"".join(self._outbox), list[bytes]()
@@ -139,8 +148,8 @@ class Session:
         self._start_clocks(taken, now, lag)
         self._outbox = kept
         self._bytes = sum(map(len, kept))
-        self._lingering = bool(kept)
-        self._sent += 1
+        self._waits = self._urgent = bool(kept)
+        self.sent += 1
         self.sent_at = now
         return message
 
@@ -149,6 +158,11 @@ class Session:
         if self.farewell is None:
             self.farewell = farewell
             self._wake()
+
+    @property
+    def can_send(self) -> bool:
+        """Something is queued, and there is credit to send it."""
+        return bool(self._outbox) and self.sent - self._confirmed < self.terms.window
 
     @property
     def is_flooded(self) -> bool:

@@ -58,9 +58,14 @@ _EVENT_TABLE = number_tag(event_pb2.Event, "table")
 _EVENT_NUMBER = number_tag(event_pb2.Event, "number")
 
 
-def encode_event(event: Event, table: int, number: int) -> bytes:
-    """The body of an event: what `Event.SerializeToString` gives."""
-    return b"".join((_EVENT_TABLE, varint(table), _EVENT_NUMBER, varint(number), _what_happened(event)))
+def begin_events(table: int) -> bytes:
+    """What the body of every event of a table begins with, up to its number."""
+    return _EVENT_TABLE + varint(table) + _EVENT_NUMBER
+
+
+def encode_event(event: Event, beginning: bytes, number: int) -> bytes:
+    """The body of an event: what `Event.SerializeToString` gives. `beginning` is that of its table."""
+    return beginning + varint(number) + _what_happened(event)
 
 
 # Typed: a `Passed(3)` equals a `Yielded(3)`, both being tuples.
@@ -80,9 +85,14 @@ def frame_event(body: bytes) -> bytes:
 _EVENTS_OF_RESUMED = field_number(pb.Resumed, "events")
 
 
-def encode_resumed(resumed: pb.Resumed, events: list[bytes]) -> bytes:
-    """A `resumed` record with events that are encoded already."""
-    body = resumed.SerializeToString() + b"".join(delimited(_EVENTS_OF_RESUMED, event) for event in events)
+def retell_event(body: bytes) -> bytes:
+    """An encoded event as a part of the body of `Resumed`."""
+    return delimited(_EVENTS_OF_RESUMED, body)
+
+
+def encode_resumed(resumed: pb.Resumed, events: bytes) -> bytes:
+    """A `resumed` record with events that are encoded already, as `retell_event` gives them, one after the other."""
+    body = resumed.SerializeToString() + events
     return _frame(_RECORD_OF[pb.Resumed.DESCRIPTOR.full_name], len(body)) + body
 
 

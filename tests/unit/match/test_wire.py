@@ -9,7 +9,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_from_proto, event_to_proto
 from bots_sdk.convert.varints import varint
 from bots_sdk.rules.events import Event, Passed, Played, TrickEnded, WindClaimed, Yielded
-from services.match.wire import encode_charged, encode_event, encode_record, encode_request, frame_event
+from services.match.wire import begin_events, encode_charged, encode_event, encode_record, encode_request, frame_event
 
 number = st.integers(1, 2**32 - 1)
 milliseconds = st.integers(0, 2**32 - 1)
@@ -50,7 +50,7 @@ def test_a_charge_too_long_for_its_field_is_cut() -> None:
 
 @given(events, number, number)
 def test_events(event: Event, table: int, at: int) -> None:
-    body = encode_event(event, table, at)
+    body = encode_event(event, begin_events(table), at)
     message = event_to_proto(event, table, at)
     assert body == message.SerializeToString()
     assert frame_event(body) == encode_record(message)
@@ -61,7 +61,7 @@ def test_events(event: Event, table: int, at: int) -> None:
 
 @given(st.lists(events, max_size=50))
 def test_concatenated_records_are_one_message_in_order(several: list[Event]) -> None:
-    joined = b"".join(frame_event(encode_event(event, 1, at + 1)) for at, event in enumerate(several))
+    joined = b"".join(frame_event(encode_event(event, begin_events(1), at + 1)) for at, event in enumerate(several))
     records = pb.PlayResponse.FromString(joined).records
     assert [event_from_proto(record.event) for record in records] == several
 
