@@ -129,7 +129,7 @@ class BotFailed(ArenaError):
 
 NEXT_STEPS: Mapping[str, str] = MappingProxyType(
     {
-        "REASON_UNAUTHENTICATED": "Give the bot's token: --token, or BAOHUANG_TOKEN.",
+        "REASON_UNAUTHENTICATED": "Give the bot's token: --token-file, or BAOHUANG_TOKEN.",
         "REASON_TOKEN_UNKNOWN": "Check the token, or register the bot anew: baohuang bot register NAME.",
         "REASON_TICKET_INVALID": "The lobby gives out a new ticket by itself.",
         "REASON_VERSION_UNSUPPORTED": "Install the version of baohuang-arena that fits the server.",

@@ -32,11 +32,11 @@ def _server_option(command: _Command) -> _Command:
 
 
 def _token_options(command: _Command) -> _Command:
-    command = click.option(
-        "--token-file", type=click.Path(dir_okay=False, path_type=Path), help="A file with the bot's token."
-    )(command)
+    # There is no option for the token itself: every user of the machine can list what others have typed.
     return click.option(
-        "--token", help=f"The bot's token; better in {TOKEN_VARIABLE} or a file, as others see what you type."
+        "--token-file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help=f"A file with the bot's token; the variable {TOKEN_VARIABLE} does as well.",
     )(command)
 
 
@@ -57,10 +57,9 @@ def bot() -> None:
     "  [default: 4; 0 for house bots]",
 )
 @click.option("--seed", default="0", show_default=True, help="For bots whose __init__ takes a seed.")
-def run(  # noqa: PLR0913 - one for each option
+def run(
     bot_text: str,
     server: str,
-    token: str | None,
     token_file: Path | None,
     tables: int,
     threads: int | None,
@@ -74,7 +73,7 @@ def run(  # noqa: PLR0913 - one for each option
     from bots_sdk.loading import load_bot
     from bots_sdk.runner import BotRunner, RunnerSettings
 
-    settings = RunnerSettings(_address(server), _token(token, token_file), tables, threads, seed, tls)
+    settings = RunnerSettings(_address(server), _token(token_file), tables, threads, seed, tls)
     runner = BotRunner(load_bot(bot_text), settings, say=lambda line: click.echo(line, err=True))
     code = 0
     try:
@@ -178,12 +177,12 @@ def _new_secret(path: Path) -> Callable[[str], None]:
 @_server_option
 @_token_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each bot, for scripts.")
-def list_bots(server: str, token: str | None, token_file: Path | None, as_json: bool) -> None:
+def list_bots(server: str, token_file: Path | None, as_json: bool) -> None:
     """List the bots of a platform and who is in."""
     from bots_sdk.client.lobby import LobbyClient
 
     address, tls = _address(server), chosen_tls()
-    known = _token(token, token_file, needed=False)
+    known = _token(token_file, needed=False)
 
     async def call() -> Any:
         async with LobbyClient(address, tls) as lobby:
@@ -271,8 +270,9 @@ def _address(text: str) -> str:
     return text
 
 
-def _token(token: str | None, file: Path | None, *, needed: bool = True) -> str:
-    if token is None and file is not None:
+def _token(file: Path | None, *, needed: bool = True) -> str:
+    token: str | None = None
+    if file is not None:
         try:
             token = file.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
@@ -284,8 +284,7 @@ def _token(token: str | None, file: Path | None, *, needed: bool = True) -> str:
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token and needed:
         raise click.UsageError(
-            f"a token is needed: --token-file, --token or the variable {TOKEN_VARIABLE}; "
-            "`baohuang bot register NAME` gives one"
+            f"a token is needed: --token-file or the variable {TOKEN_VARIABLE}; `baohuang bot register NAME` gives one"
         )
     # It travels in a header, which takes printable ASCII only.
     if not all(" " < sign <= "~" for sign in token):

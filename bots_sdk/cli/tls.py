@@ -53,8 +53,6 @@ def chosen_tls() -> Tls | None:
         TlsFailed: a file is not in order.
         click.UsageError: a certificate without its key, or the other way round.
     """
-    # gRPC itself would write about every handshake that fails; what is wrong is said in sentences of ours.
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     context = click.get_current_context(silent=True)
     given = {} if context is None else context.meta.get(_KEY, {})
     ca, certificate, key = (given.get(name) for name in ("tls_ca", "tls_cert", "tls_key"))
@@ -80,5 +78,7 @@ def format_tls_options() -> str:
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: object) -> object:
+    # Before gRPC is loaded, which would write about every handshake that fails: what is wrong is said by us.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     context.meta.setdefault(_KEY, {})[parameter.name] = value
     return value

@@ -211,7 +211,8 @@ def test_unknown_tournaments_and_tokens_are_told(serve: Serve) -> None:
     said = run_baohuang("tournament", "show", "nothing", "--server", serve.server, code=1).stderr
     assert "There is no tournament named 'nothing'. See which tournaments there are" in said
     done = subprocess.run(
-        [BAOHUANG, "bot", "run", "greedy", "--server", serve.server, "--token", "bh_nobody"],
+        [BAOHUANG, "bot", "run", "greedy", "--server", serve.server],
+        env={**os.environ, "BAOHUANG_TOKEN": "bh_nobody"},
         capture_output=True,
         text=True,
         timeout=60,

@@ -60,12 +60,9 @@ def broken(tmp_path: Path) -> str:
         (["play", "greedy", *FOUR, "--option", "roast=maybe"], "roast: true or false, not 'maybe'"),
         (["play", "greedy", *FOUR, "--option", "drop_low=3"], "short pack"),
         (["bot", "run", "greedy"], "a token is needed"),
-        (["bot", "run", "greedy", "--token", "snow☃man"], "the token has signs that no token has"),
-        (["bot", "run", "greedy", "--token", "t", "--server", "nowhere"], "'nowhere' is not of the form HOST:PORT"),
-        (["bot", "run", "greedy", "--token", "t", "--server", "host:99999"], "is not of the form HOST:PORT"),
+        (["bot", "run", "greedy", "--token", "t"], "--token-file"),
         (["bot", "run", "greedy", "--token-file", "/dev/null"], "/dev/null is empty: was the bot registered?"),
         (["bot", "run", "greedy", "--token-file", "/no/such/file"], "/no/such/file cannot be read: No such file"),
-        (["bot", "run", "nobody", "--token", "t"], "'nobody' names no bot"),
         (["bot", "check", "nobody"], "'nobody' names no bot"),
         (["bot", "run", "greedy", "--tables", "many"], "'many' is not a valid integer"),
     ],
@@ -77,6 +74,26 @@ def test_what_is_typed_wrong_is_said(arguments: list[str], says: str, capsys: py
     assert out == ""
     assert says in " ".join(err.split())
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("token", "arguments", "says"),
+    [
+        ("snow☃man", ["greedy"], "the token has signs that no token has"),
+        ("t", ["greedy", "--server", "nowhere"], "'nowhere' is not of the form HOST:PORT"),
+        ("t", ["greedy", "--server", "host:99999"], "is not of the form HOST:PORT"),
+        ("t", ["nobody"], "'nobody' names no bot"),
+        ("t", ["greedy", "--tls-cert", "a.pem"], "--tls-cert and --tls-key go together"),
+        ("t", ["greedy", "--tls-key", "a.key", "--tls"], "--tls-cert and --tls-key go together"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_typed_wrong_beside_a_token_is_said(
+    token: str, arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BAOHUANG_TOKEN", token)
+    assert run(["bot", "run", *arguments]) == 2
+    assert says in " ".join(capsys.readouterr().err.split())
 
 
 # ----------------------------------------------------------------------------------------------------------- goes wrong
