@@ -18,6 +18,9 @@ DEBIAN_TEST_PACKAGES := prometheus openssl
 
 # Workers of pytest. Tests that start Ray share one of them.
 JOBS ?= 2
+# What make fuzz looks at, all of it if nothing is named, and for how long each.
+TARGETS ?=
+SECONDS ?= 60
 # Options handed to pytest: make test ARGS='-k matrix -x'
 ARGS ?=
 
@@ -26,7 +29,7 @@ VERIFY  := verify-ruff verify-format verify-types verify-imports verify-stubs ve
 
 say = @echo "==> $(1)"
 
-.PHONY: help demo test verify fix stubs bench clean install debian $(VERIFY) fix-ruff fix-format fix-proto publish-protocol
+.PHONY: help demo test verify fix stubs bench fuzz clean install debian $(VERIFY) fix-ruff fix-format fix-proto publish-protocol
 
 help: ## This list
 	@echo "Baohuang Arena. On a new machine: make demo, then make test."
@@ -52,9 +55,12 @@ stubs: ## Generate proto/stubs from proto/baohuang
 bench: $(VENV)/.dev ## Run every benchmark; each prints its baseline beside the figure
 	@for file in benchmarks/bench_*.py; do echo "==> $$file"; $(BIN)/python "$$file"; done
 
+fuzz: $(VENV)/.fuzz ## Look for inputs that a reader does not survive (TARGETS='specs records' SECONDS=600)
+	@$(BIN)/python -m tests.fuzz.campaign --seconds $(SECONDS) $(TARGETS)
+
 clean: ## Remove what was installed or cached here
 	$(call say,Removing $(VENV) .venv-gen and the caches)
-	@rm -rf $(VENV) .venv-gen .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@rm -rf $(VENV) .venv-gen .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .fuzz build dist
 	@find bots_sdk services proto tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 install: $(VENV)/.dev ## Install the platform and the tools into .venv, and run nothing
@@ -78,6 +84,11 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(call say,Installing the platform and the test tools into $(VENV): about a minute)
 	@$(PIP) install --editable '.[server,dev]'
 	@touch $(VENV)/.server $@
+
+$(VENV)/.fuzz: pyproject.toml $(VENV)/.dev
+	$(call say,Installing atheris into $(VENV))
+	@$(PIP) install --editable '.[fuzz]'
+	@touch $@
 
 .venv-gen/requirements.sha256: proto/requirements-gen.txt
 	@$(PYTHON) proto/generate.py --install

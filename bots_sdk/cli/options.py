@@ -13,6 +13,8 @@ from bots_sdk.rules.options import Options
 from bots_sdk.rules.profiles import PROFILES, make_options
 
 DEFAULT_PROFILE = "qingdao"
+_LONGEST = 20
+"""Digits of a number: no option has so many, and Python reads no more than some thousand."""
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
@@ -52,9 +54,9 @@ def parse_value(text: str) -> object:
     """`true`, `3`, `null`, `[1, 2]` as JSON has them, `1,2` as a list of numbers, anything else as text."""
     try:
         value: object = json.loads(text.lower() if text.lower() in ("true", "false", "null") else text)
-    except ValueError:
-        parts = text.split(",")
-        if len(parts) > 1 and all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+    except (ValueError, RecursionError):
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) > 1 and all(part.isascii() and part.isdigit() and len(part) < _LONGEST for part in parts):
             return [int(part) for part in parts]
         return text
     return value

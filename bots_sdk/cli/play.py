@@ -22,7 +22,7 @@ from bots_sdk.rules.cards import SEATS
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT BOT BOT BOT")
 @click.option("--deals", type=click.IntRange(1), default=1000, show_default=True, help="How many deals, at least.")
 @click.option(
-    "--deals-per-match", type=click.IntRange(1), help="Deals of a match.  [default: 1; 10 where tribute is paid]"
+    "--deals-per-match", type=click.IntRange(1, 1000), help="Deals of a match.  [default: 1; 10 where tribute is paid]"
 )
 @rules_options
 @click.option("--seed", default="0", show_default=True, help="The same seed gives the same deals.")

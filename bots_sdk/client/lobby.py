@@ -16,12 +16,15 @@ from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
 from bots_sdk.client.channel import error_of, explain, open_channel
 from bots_sdk.client.tls import Tls
-from bots_sdk.errors import ProtocolBroken, Unreachable
+from bots_sdk.errors import ProtocolBroken, Unreachable, make_refused
 from bots_sdk.version import PROTOCOL_VERSION, SDK_NAME
 
 CALL_TIMEOUT_S = 10.0
 DEFAULT_SILENCE_S = 60.0
 MOST_SILENCE_S = 600.0
+MOST_SERVICES = 1_000
+MOST_PAGES = 10_000
+"""No platform has more match services, or more pages of bots; one that says so would keep a client busy for ever."""
 _PAGE = 100
 
 
@@ -94,7 +97,10 @@ class LobbyClient:
             Refused: the name is taken or of the wrong form.
             Unreachable: nobody answers.
         """
-        request = pb.RegisterBotRequest(name=name, owner=owner, version=version)
+        try:
+            request = pb.RegisterBotRequest(name=name, owner=owner, version=version)
+        except UnicodeEncodeError:
+            raise make_refused("REASON_NAME_INVALID", "what was typed is no text in UTF-8") from None
         answer = await self._call(self._stub.RegisterBot, request, ())
         return Registered(answer.bot_id, name, answer.token)
 
@@ -123,16 +129,18 @@ class LobbyClient:
         Raises:
             Refused: the platform wants a token.
             Unreachable: nobody answers.
+            ProtocolBroken: what came makes no sense.
         """
         found: list[ListedBot] = []
         page = ""
-        while True:
+        for _ in range(MOST_PAGES):
             request = pb.ListBotsRequest(page_size=_PAGE, page_token=page)
             answer = await self._call(self._stub.ListBots, request, _bearer(token) if token else ())
             found += [_listed(bot) for bot in answer.bots]
             page = answer.next_page_token
             if not page:
                 return found
+        raise ProtocolBroken(f"the lobby at {self._address} lists bots without end")
 
     async def attend(self, token: str, tables: int) -> AsyncGenerator[list[Ticket], None]:
         """Be in; yields all match services to be connected to, anew whenever that changes.
@@ -159,6 +167,8 @@ class LobbyClient:
                     raise Unreachable(f"the lobby at {self._address} ended the call")
                 heard = True
                 silence = min(answer.silence_limit_s or DEFAULT_SILENCE_S, MOST_SILENCE_S)
+                if len(answer.match_services) > MOST_SERVICES:
+                    raise ProtocolBroken(f"the lobby named {len(answer.match_services)} match services")
                 yield [_ticket(service) for service in answer.match_services]
         except TimeoutError:
             raise Unreachable(f"nothing was heard of the lobby at {self._address} for {silence:g} s") from None
@@ -177,6 +187,9 @@ class LobbyClient:
 
 
 def _bearer(token: str) -> tuple[tuple[str, str], ...]:
+    token = token.strip()
+    if not token.isascii() or not token.isprintable():
+        raise make_refused("REASON_TOKEN_UNKNOWN", "the token has characters that no token has")
     return (("authorization", f"Bearer {token}"),)
 
 
@@ -187,5 +200,8 @@ def _ticket(service: pb.MatchServiceTicket) -> Ticket:
 
 
 def _listed(bot: pb.Bot) -> ListedBot:
-    since = bot.since.ToDatetime(tzinfo=None) if bot.HasField("since") else None
+    try:
+        since = bot.since.ToDatetime(tzinfo=None) if bot.HasField("since") else None
+    except (ValueError, OverflowError):
+        raise ProtocolBroken(f"the lobby says of {bot.name!r} that it came at no time that a calendar has") from None
     return ListedBot(bot.bot_id, bot.name, bot.owner, bot.version, bot.presence == pb.PRESENCE_HERE, since)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from baohuang.record.v1 import record_pb2 as pb
 from bots_sdk.replay.errors import RecordUnreadable
-from bots_sdk.replay.forms import MOST_BYTES, compress_record, decompress_record, record_from_bytes, record_from_json
+from bots_sdk.replay.forms import compress_record, decompress_record, record_from_bytes, record_from_json
 
 _ZLIB = b"\x78"
 _JSON = b"{"
+MOST_FILE_BYTES = 256 << 20
+"""JSON is some times as large as protobuf."""
 SUFFIX = ".pb.z"
 """How the name of a file with a compressed record ends."""
 
@@ -22,7 +24,7 @@ def read_record(path: Path) -> pb.MatchRecord:
         RecordUnreadable: it holds no record; the message names the file.
         RecordNotSupported: another version made it.
     """
-    if path.stat().st_size > MOST_BYTES:
+    if path.stat().st_size > MOST_FILE_BYTES:
         raise RecordUnreadable(f"{path}: it is too large for a match record")
     data = path.read_bytes()
     try:

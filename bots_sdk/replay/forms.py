@@ -11,8 +11,11 @@ from baohuang.record.v1 import record_pb2 as pb
 from bots_sdk.replay.errors import RecordUnreadable
 from bots_sdk.replay.versions import verify_versions
 
-MOST_BYTES = 256 << 20
-"""A record is not larger; bytes that would unpack to more are no record."""
+MOST_BYTES = 16 << 20
+"""A record is not larger: the longest match of 1,000 deals has some 10 MB. Bytes that would unpack to more are none.
+
+A message of two bytes takes a hundred in memory, and some hundred thousand of them pack into a kilobyte.
+"""
 _LEVEL = 6
 
 
@@ -36,6 +39,8 @@ def record_from_bytes(data: bytes) -> pb.MatchRecord:
         RecordUnreadable: it is none, or not in the usual form, so that bytes were changed that mean nothing.
         RecordNotSupported: another version made it.
     """
+    if len(data) > MOST_BYTES:
+        raise RecordUnreadable("it is too large for a match record")
     record = pb.MatchRecord()
     try:
         record.ParseFromString(data)

@@ -9,6 +9,8 @@ from bots_sdk.rules.hands import sorted_cards
 
 SPECIAL_MARK = "!"
 _WORDS = {word.name.lower(): word for word in Word}
+_LONGEST_AMOUNT = 10
+"""Digits: an amount on the wire has no more."""
 _CARDS_WANTED = {
     Word.PASS: (0, 1),
     Word.CALL: (0, 1),
@@ -43,7 +45,7 @@ def parse_answer(text: str) -> Answer:
     if word is None:
         raise NotationError(f"{text!r}: an answer begins with one of {', '.join(_WORDS)}")
     if word is Word.STAKE:
-        if len(rest) != 1 or not rest[0].isascii() or not rest[0].isdigit():
+        if len(rest) != 1 or not rest[0].isascii() or not rest[0].isdigit() or len(rest[0]) > _LONGEST_AMOUNT:
             raise NotationError(f"{text!r}: `stake` and one number, as in `stake 2`")
         return Answer(word, b"", int(rest[0]))
     special = word is Word.PLAY and rest[:1] == [SPECIAL_MARK]

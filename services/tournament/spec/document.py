@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -47,7 +48,7 @@ def compose_document(text: str) -> MappingNode:
 def _verify_events(text: str) -> None:
     """Look at the events first: they come one by one, so neither depth nor aliases can make them explode."""
     depth = documents = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in _events(text):
         line = _line(event.start_mark)
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
@@ -63,6 +64,18 @@ def _verify_events(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise _error(line, f"Lists and mappings are nested more than {MAX_DEPTH} deep here; two levels are enough.")
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    loader = yaml.SafeLoader(text)
+    try:
+        while loader.check_event():
+            yield loader.get_event()
+    except (ValueError, OverflowError):
+        # Of an escape beyond all characters, and of a version with thousands of digits, Python complains, not YAML.
+        raise _error(loader.line + 1, "A number in an escape or a directive is too large; write plain text.") from None
+    finally:
+        loader.dispose()
 
 
 def _verify_characters(text: str, line: int) -> None:

@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from bots_sdk.client import LobbyClient, Ticket
@@ -93,6 +94,40 @@ async def test_a_match_service_without_an_address_makes_no_sense(lobby: FakeLobb
         await anext(client.attend(token, 1))
 
 
+class OddLobby(FakeLobby):
+    """Its list of bots is what the test says, page after page."""
+
+    def __init__(self, page: pb.ListBotsResponse) -> None:
+        super().__init__()
+        self.page = page
+
+    async def ListBots(self, request: pb.ListBotsRequest, context: object) -> pb.ListBotsResponse:
+        return self.page
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (pb.ListBotsResponse(bots=[pb.Bot(name="x", since=Timestamp(seconds=2**62))]), "no time that a calendar has"),
+        (pb.ListBotsResponse(bots=[pb.Bot(name="x")], next_page_token="more"), "lists bots without end"),
+    ],
+)
+async def test_a_list_of_bots_that_makes_no_sense_is_said(
+    page: pb.ListBotsResponse, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots_sdk.client.lobby.MOST_PAGES", 3)
+    async with OddLobby(page) as lobby, LobbyClient(lobby.address) as client:
+        with pytest.raises(ProtocolBroken, match=said):
+            await client.list_bots()
+
+
+async def test_more_match_services_than_can_be_make_no_sense(lobby: FakeLobby, client: LobbyClient) -> None:
+    token = (await client.register("mine")).token
+    lobby.name_services(*(pb.MatchServiceTicket(name=f"ms-{n}", address="127.0.0.1:1") for n in range(1_001)))
+    with pytest.raises(ProtocolBroken, match="named 1001 match services"):
+        await anext(client.attend(token, 1))
+
+
 async def test_nobody_at_the_address_is_unreachable() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -114,3 +149,9 @@ async def test_something_else_at_the_address_is_said(lobby: FakeLobby) -> None:
     async with FakeMatchService() as other, LobbyClient(other.address) as client:
         with pytest.raises(Unreachable, match="is no baohuang server"):
             await client.register("mine")
+
+
+@pytest.mark.parametrize("token", ["保皇", "a\x00b", "bh_\x7f"])
+async def test_a_token_that_cannot_be_sent_is_rejected(client: LobbyClient, token: str) -> None:
+    with pytest.raises(TokenRejected, match="characters that no token has"):
+        await client.rotate_token(token)

@@ -93,6 +93,11 @@ def test_options_win_over_the_environment_unless_not_given() -> None:
             __file__,
             f"BAOHUANG_DATA_DIR is {__file__!r}, but must be a folder, or a path where one can be made.",
         ),
+        (
+            "DATA_DIR",
+            "/nowhere/\udcff",
+            "BAOHUANG_DATA_DIR is '/nowhere/\\udcff', but must be a folder with a name that can be printed.",
+        ),
         ("PROT", "7400", "BAOHUANG_PROT is no setting; BAOHUANG_PORT is meant, it seems."),
     ],
 )

@@ -43,6 +43,7 @@ from bots_sdk.rules.profiles import PROFILES, make_options
 from bots_sdk.rules.public import PublicState
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment, deck_order, pack
+from bots_sdk.rules.version import RULES_VERSION
 from tests.unit.replay.matches import GAMES, NAMES, NONCE, SECRET, START, record_of, record_with_void_deals, recorded
 
 
@@ -317,3 +318,12 @@ def test_counts_that_no_field_can_hold_are_no_traceback() -> None:
     record.deals[0].checks = checks
     with pytest.raises(RecordError, match=r"^outcome\.faults\[0\]\.illegal_answers"):
         verify_record(record)
+
+
+def test_a_kilobyte_does_not_unpack_to_millions_of_messages() -> None:
+    head = pb.MatchRecord(format=1, rules_version=RULES_VERSION).SerializeToString()
+    bomb = head + b"\x72\x00" * (forms.MOST_BYTES // 2)  # empty deals
+    with pytest.raises(RecordUnreadable, match="too large"):
+        decompress_record(compress_record(bomb))
+    with pytest.raises(RecordUnreadable, match="too large"):
+        record_from_bytes(bomb)

@@ -83,6 +83,7 @@ def test_answers_come_back(text: str) -> None:
         "stake",
         "stake x",
         "stake 1 2",
+        "stake " + "9" * 5000,
         "pay",
         "pay 2c 2d",
         "wind 2c",

@@ -122,6 +122,11 @@ def test_whatever_goes_wrong_ends_in_a_sentence(
     assert says in capsys.readouterr().err
 
 
+def test_a_name_that_is_no_text_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bot", "register", "\udcff", "--server", "127.0.0.1:1"]) == 1
+    assert "Error: what was typed is no text in UTF-8" in capsys.readouterr().err
+
+
 def test_nobody_at_the_address_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bot", "register", "mine", "--server", "127.0.0.1:1"]) == 1
     err = capsys.readouterr().err
@@ -247,6 +252,7 @@ def test_rules_shows_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("true", True), ("True", True), ("FALSE", False), ("null", None), ("3", 3), ("1,2,4", [1, 2, 4]),
         ("[1, 2]", [1, 2]), ("claim", "claim"), ("none", "none"), ('"6"', "6"), ("1,x", "1,x"), ("", ""),
+        (f"1,{'9' * 5000}", f"1,{'9' * 5000}"), ("[" * 5000, "[" * 5000),
     ],
 )  # fmt: skip
 def test_values_are_read_as_they_are_typed(text: str, value: object) -> None:

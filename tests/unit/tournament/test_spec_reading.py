@@ -269,6 +269,8 @@ def test_an_error_reads_as_one_line_for_each_problem_and_travels_between_process
         ("name: x\nbots: " + "[" * 90_000, 2, "nested more than"),
         ("name: x\nbots: " + "{a: " * 20_000, 2, "nested more than"),
         ("#" * 100_001, 1, "100001 characters"),
+        ('name: x\nseed: "\\UFFFFFFFF"\n', 2, "too large"),
+        ("%YAML " + "9" * 5000 + ".1\n---\nname: x\n", 1, "too large"),
     ],
 )
 def test_what_is_no_plain_yaml_is_refused_with_its_line(text: str, line: int, said: str) -> None:
