@@ -67,7 +67,7 @@ def _verify_events(text: str) -> None:
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
-    loader = yaml.SafeLoader(text)
+    loader: Any = yaml.SafeLoader(text)
     try:
         while loader.check_event():
             yield loader.get_event()
