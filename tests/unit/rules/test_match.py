@@ -84,6 +84,29 @@ def test_a_void_deal_takes_the_next_shuffle_and_a_match_of_voids_ends() -> None:
     assert match.results[0].places == ()
 
 
+def test_a_void_deal_is_dealt_again_by_the_same_dealer_with_the_same_tribute_owed() -> None:
+    # The second deal comes from the sorted pack first, in which nobody holds three of a face, and from a shuffle then.
+    options = make_options("bean-qingdao", {"grab": "none", "sticker": "none"})
+    match = Match(
+        options, 2, lambda number: pack(options) if number == MAX_VOIDS else deck_order(options, SECRET, number)
+    )
+    match.start()
+    play_deal(match, Random(0))
+    owed = match.results[0].tribute
+    assert owed is not None
+    assert owed.pay
+    started = []
+    for shuffle in (MAX_VOIDS, MAX_VOIDS + 1):
+        started += match.next_deal()[:1]
+        assert match.shuffle == shuffle
+        while not match.deal.is_over:
+            match.answer(match.deal.asked[0], match.deal.default(match.deal.asked[0]))
+    assert [(event.number, event.dealer, event.tribute) for event in started if isinstance(event, DealStarted)] == [
+        (1, match.results[0].emperor, owed)
+    ] * 2
+    assert match.over
+
+
 def test_voids_of_one_deal_do_not_shift_the_decks_of_the_next() -> None:
     asked: list[int] = []
 
