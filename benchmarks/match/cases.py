@@ -1,0 +1,182 @@
+"""The cases of the throughput benchmark, each beside its baselines in the same run."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from benchmarks.match.load import Kind, Load
+from benchmarks.match.measuring import Measured, Times, measure, measure_echo
+from benchmarks.match.scripts import Script
+
+Figures = dict[str, float]
+SAME_BYTES = 0.03
+"""How far the null referee may be off the real service in bytes for each decision; deals begin and end by chance."""
+SLOW_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all cases share: the scripts, the times, and whether the run is to be short."""
+
+    scripts: Sequence[Script]
+    times: Times
+    quick: bool
+
+
+def say(text: str) -> None:
+    """A line for people, at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def against(setting: Setting, case: str, loads: dict[str, Callable[[], Measured]]) -> dict[str, list[Measured]]:
+    """Measures all loads in turns, round by round, so that what disturbs the machine disturbs them alike."""
+    found: dict[str, list[Measured]] = {name: [] for name in loads}
+    for number in range(setting.times.rounds):
+        for name, load in loads.items():
+            measured = load()
+            found[name].append(measured)
+            say(f"{case}  round {number + 1}  {name:5}  {measured.sentence()}")
+    return found
+
+
+def median(rounds: Sequence[Measured], figure: Callable[[Measured], float]) -> float:
+    """The median of one figure over the rounds."""
+    return statistics.median(map(figure, rounds))
+
+
+def median_ratio(
+    one: Sequence[Measured], other: Sequence[Measured], figure: Callable[[Measured], float] = lambda it: it.per_s
+) -> float:
+    """The median over the rounds of how one load compares with the other in the same round."""
+    return round(statistics.median(figure(a) / figure(b) for a, b in zip(one, other, strict=True)), 3)
+
+
+def rates(rounds: dict[str, list[Measured]]) -> Figures:
+    """Decisions per second, processor time and batches of all loads of a case."""
+    figures: Figures = {}
+    for name, found in rounds.items():
+        figures[f"{name}_per_s"] = round(median(found, lambda it: it.per_s))
+        figures[f"{name}_server_us"] = round(median(found, lambda it: it.server_us), 1)
+        figures[f"{name}_bots_us"] = round(median(found, lambda it: it.bots_us), 1)
+        figures[f"{name}_batch"] = round(median(found, lambda it: it.batch), 2)
+    return figures
+
+
+# ---- throughput
+
+
+def throughput(setting: Setting, case: str, bots: int, tables: int, *, null: bool) -> Figures:
+    """The real service against the null referee and against one unary call per decision."""
+    times = replace(setting.times, rounds=min(2, setting.times.rounds)) if tables > 2000 else setting.times
+    setting = replace(setting, times=times)
+    real, referee = Load(Kind.REAL, bots, tables), Load(Kind.NULL, bots, tables)
+    unary = Load(Kind.UNARY, 5 * tables, tables, own=True)
+    loads = {"real": lambda: measure(real, setting.scripts, times)}
+    if null:
+        loads["null"] = lambda: measure(referee, setting.scripts, times)
+    loads["unary"] = lambda: measure(unary, setting.scripts, times)
+    rounds = against(setting, case, loads)
+    figures = {"unary_ratio": median_ratio(rounds["real"], rounds["unary"])}
+    if null:
+        verify_same_bytes(rounds["real"], rounds["null"], quick=setting.quick)
+        figures["null_ratio"] = median_ratio(rounds["real"], rounds["null"])
+        figures["null_bytes_ratio"] = median_ratio(rounds["real"], rounds["null"], lambda it: it.down)
+    return figures | rates(rounds)
+
+
+def verify_same_bytes(real: Sequence[Measured], null: Sequence[Measured], *, quick: bool) -> None:
+    """The null referee must say as much as the real service, or it is no baseline.
+
+    Raises:
+        RuntimeError: it does not.
+    """
+    allowed = 0.15 if quick else SAME_BYTES  # in a second or two hardly a deal begins or ends
+    for figure in (lambda it: it.down, lambda it: it.up):
+        found = statistics.fmean(map(figure, real)) / statistics.fmean(map(figure, null))
+        if abs(found - 1) > allowed:
+            raise RuntimeError(f"the null referee is no baseline: bytes for each decision are {found:.3f} of it")
+
+
+def alone(setting: Setting, case: str, bots: int, tables: int) -> Figures:
+    """Each bot at one table at most: nothing to batch, against a bare echo on as many streams."""
+    last: list[Measured] = []
+
+    def real() -> Measured:
+        last[:] = [measure(Load(Kind.REAL, bots, tables, own=True), setting.scripts, setting.times)]
+        return last[0]
+
+    def echo() -> Measured:
+        return measure_echo(tables, last[0].up, last[0].down, setting.times)
+
+    rounds = against(setting, case, {"real": real, "echo": echo})
+    return {"echo_ratio": median_ratio(rounds["real"], rounds["echo"])} | rates(rounds)
+
+
+# ---- latency
+
+
+def single(setting: Setting, case: str) -> Figures:
+    """One table: from a decision being written until the next request is read, against a bare ping-pong."""
+    last: list[Measured] = []
+
+    def real() -> Measured:
+        last[:] = [measure(Load(Kind.REAL, 5, 1, own=True), setting.scripts, setting.times, watch=True)]
+        return last[0]
+
+    def echo() -> Measured:
+        return measure_echo(1, last[0].up, last[0].down, setting.times)
+
+    rounds = against(setting, case, {"real": real, "echo": echo})
+    figures: Figures = {}
+    for name, share in (("p50", 0.5), ("p99", 0.99)):
+        figures[f"added_{name}"] = median_ratio(rounds["real"], rounds["echo"], _quantile(share))
+    return figures | _latencies(rounds, 1e6, "us") | rates(rounds)
+
+
+def slow(setting: Setting, case: str, bots: int, tables: int) -> Figures:
+    """One bot thinks for a while; how long others wait, at tables where it does not sit.
+
+    Both runs have the same bots at the same tables, and both look only at the tables without the first bot. What is
+    measured is what the platform makes others wait: from the moment a bot has written its decision until the next
+    request of the table is read; bots are instant, so nobody's thinking is in it. The slow bot thinks about all its
+    tables at the same time. They stand still for the greatest part, so the others have a little more of the machine for
+    themselves: that may bring the ratio below 1, and a slow bot that held up others would drive it far above.
+    """
+    times = replace(setting.times, rounds=min(2, setting.times.rounds))
+
+    def load(seconds: float) -> Callable[[], Measured]:
+        return lambda: measure(Load(Kind.REAL, bots, tables, slow=seconds), setting.scripts, times, watch=True)
+
+    rounds = against(replace(setting, times=times), case, {"slow": load(SLOW_S), "quick": load(0.0)})
+    figures = {
+        f"others_{name}_ratio": median_ratio(rounds["slow"], rounds["quick"], _quantile(share))
+        for name, share in (("p99", 0.99), ("p50", 0.5))
+    }
+    return figures | _latencies(rounds, 1e3, "ms") | rates(rounds)
+
+
+def _quantile(share: float) -> Callable[[Measured], float]:
+    return lambda it: it.quantile(share)
+
+
+def _latencies(rounds: dict[str, list[Measured]], scale: float, unit: str) -> Figures:
+    return {
+        f"{load}_{name}_{unit}": round(median(found, _quantile(share)) * scale, 1)
+        for load, found in rounds.items()
+        for name, share in (("p50", 0.5), ("p99", 0.99))
+    }
+
+
+CASES: dict[str, Callable[[Setting], Figures]] = {
+    "8x1000": lambda setting: throughput(setting, "8x1000", 8, 1000, null=True),
+    "50x1000": lambda setting: throughput(setting, "50x1000", 50, 1000, null=True),
+    "200x4000": lambda setting: throughput(setting, "200x4000", 200, 4000, null=False),
+    "500x100": lambda setting: alone(setting, "500x100", 500, 100),
+    "5x1": lambda setting: single(setting, "5x1"),
+    "slow": lambda setting: slow(setting, "slow", 50, 1000),
+}
+"""By name, in the order in which they run."""
