@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -44,7 +44,7 @@ class Player:
 
     name: str
     kind: str
-    token: str
+    token: str = field(repr=False)
 
 
 @click.command()
@@ -74,7 +74,8 @@ async def _demo(bots: int, deals: int, data: Path, keep: bool) -> int:
         try:
             addresses = (await platform.start()).addresses
             async with _connected_bots(addresses.grpc, bots, settings.logs_dir, terminal) as players:
-                table = await _play(addresses.grpc, players, deals, terminal)
+                token = platform.operator_file.read_text(encoding="utf-8").strip()
+                table = await _play(addresses.grpc, token, players, deals, terminal)
                 terminal.write(f"Ledger: {platform.ledger_path}  logs: {settings.logs_dir}\n")
                 if keep:
                     await _stay_up(addresses, terminal)
@@ -92,14 +93,16 @@ async def _demo(bots: int, deals: int, data: Path, keep: bool) -> int:
     return 0
 
 
-async def _play(server: str, players: Sequence[Player], deals: int, terminal: TextIO) -> pb.GetStandingsResponse:
+async def _play(
+    server: str, token: str, players: Sequence[Player], deals: int, terminal: TextIO
+) -> pb.GetStandingsResponse:
     """Run the tournament, with a progress bar, and print its table."""
     from services.cli.client import connect
     from services.cli.running import follow_to_the_end
     from services.cli.tables import make_console, remark, standings_table
 
     console = make_console(terminal)
-    async with connect(server) as client:
+    async with connect(server, token=token) as client:
         spec = make_spec([player.name for player in players], deals)
         one, table = await follow_to_the_end(client, lambda client: client.create(spec), server, console, quiet=False)
     if table.progress.matches_done != table.progress.matches:

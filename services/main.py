@@ -17,6 +17,7 @@ from typing import Any, TextIO
 import ray
 from ray.exceptions import ActorDiedError, RayActorError
 
+from services.access.operator import OPERATOR_FILE, OperatorToken, provide_operator_token
 from services.common.certificates import verify_server_tls
 from services.common.clock import SystemClock
 from services.common.errors import PlatformError, SetupError
@@ -26,12 +27,10 @@ from services.common.targets import format_address
 from services.common.tickets import KEY_BYTES
 from services.common.version import SERVER_VERSION
 from services.gateway.actor import GatewayDescription, start_gateway
-from services.ledger.ledger import Ledger
+from services.ledger.ledger import LEDGER_FILE, Ledger
 from services.match.actor import start_match_services
 
 _log = logging.getLogger(__name__)
-
-LEDGER_FILE = "ledger.db"
 
 GRACE = 20.0
 """Seconds that running matches have when the platform stops; what is not finished then is played again next time."""
@@ -73,6 +72,8 @@ class Platform:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self.operator_token: OperatorToken | None = None
+        """What there is of the first operator's token, once it has started."""
         self._ledger: Ledger | None = None
         self._reaper: Reaper | None = None
         self._gateway: Any = None
@@ -87,6 +88,7 @@ class Platform:
         """
         settings = self._settings = _with_ports(_with_tls(self._settings))
         self._ledger = Ledger.open(self.ledger_path)
+        self.operator_token = provide_operator_token(self._ledger, settings.data_dir)
         if settings.ray_address:
             _verify_cluster(settings.ray_address)
         session = _start_ray(settings)
@@ -104,6 +106,11 @@ class Platform:
     def ledger_path(self) -> Path:
         """The file of the ledger."""
         return self._settings.data_dir / LEDGER_FILE
+
+    @property
+    def operator_file(self) -> Path:
+        """The file with the first operator's token."""
+        return self._settings.data_dir / OPERATOR_FILE
 
     async def watch(self) -> None:
         """Never returns: Ray restarts the gateway as often as needed, and this sees to it.

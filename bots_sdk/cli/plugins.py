@@ -16,6 +16,7 @@ GROUP = "baohuang.commands"
 _HELP = {
     "serve": "Run the platform on this machine.",
     "tournament": "Start, watch and resume tournaments.",
+    "token": "Say who may operate and read, and throw bots out.",
     "dev-ca": "Make certificates with which TLS can be tried.",
     "demo": "Start a platform and play a small tournament.",
 }

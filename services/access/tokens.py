@@ -1,4 +1,4 @@
-"""Tokens: what proves which bot is calling. Shown once when given out, kept only as a hash."""
+"""Tokens: what proves who is calling. Shown once when given out, kept only as a hash."""
 
 from __future__ import annotations
 

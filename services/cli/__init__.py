@@ -2,6 +2,7 @@
 
 from services.cli.dev_ca import dev_ca
 from services.cli.serving import serve
+from services.cli.tokens import token
 from services.cli.tournaments import tournament
 
-__all__ = ["dev_ca", "serve", "tournament"]
+__all__ = ["dev_ca", "serve", "token", "tournament"]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from services.cli.credentials import Credentials
 
 
 class CommandFailed(click.ClickException):
@@ -17,9 +20,12 @@ class CommandFailed(click.ClickException):
         self.reason = reason
 
 
+_ABOUT_TOKENS = ("REASON_UNAUTHENTICATED", "REASON_TOKEN_UNKNOWN", "REASON_FORBIDDEN")
+
+
 @contextmanager
-def plain_errors(server: str = "") -> Iterator[None]:
-    """Turns refusals of the platform, local or over gRPC, into a sentence."""
+def plain_errors(server: str = "", credentials: Credentials | None = None) -> Iterator[None]:
+    """Turns refusals of the platform, local or over gRPC, into a sentence; `credentials` are what was shown to it."""
     import grpc
 
     from services.cli.client import Unreachable
@@ -32,7 +38,7 @@ def plain_errors(server: str = "") -> Iterator[None]:
     except PlatformError as error:
         raise CommandFailed(sentence(error.message, error.next_step), error.reason.wire_name) from None
     except grpc.RpcError as error:
-        raise _from_rpc(error, server) from None
+        raise _from_rpc(error, server, credentials) from None
 
 
 def sentence(message: str, next_step: str) -> str:
@@ -43,19 +49,30 @@ def sentence(message: str, next_step: str) -> str:
     return f"{message} {next_step}"
 
 
-def _from_rpc(error: Any, server: str) -> CommandFailed:
-    import grpc
+def reason_of(error: Any) -> str:
+    """The name of the reason for which a platform refused a call; empty if it gave none."""
     from google.rpc import error_details_pb2
     from grpc_status import rpc_status
-
-    from services.common.errors import REMEDIES, Reason
 
     status = rpc_status.from_call(error)
     for detail in status.details if status is not None else ():
         info = error_details_pb2.ErrorInfo()
         if detail.Unpack(info):
-            reason = Reason[info.reason.removeprefix("REASON_")]
-            return CommandFailed(sentence(error.details(), REMEDIES[reason].next_step), info.reason)
+            return info.reason
+    return ""
+
+
+def _from_rpc(error: Any, server: str, credentials: Credentials | None) -> CommandFailed:
+    import grpc
+
+    from services.cli.credentials import advice
+    from services.common.errors import REMEDIES, Reason
+
+    if name := reason_of(error):
+        remedy = REMEDIES[Reason[name.removeprefix("REASON_")]].next_step
+        if credentials is not None and name in _ABOUT_TOKENS:
+            remedy = advice(credentials)
+        return CommandFailed(sentence(error.details(), remedy), name)
     if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
         return _unreachable(server)
     return CommandFailed(f"{server} answered with {error.code().name}: {error.details()}. Is it a Baohuang platform?")

@@ -13,14 +13,14 @@ import grpc
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from bots_sdk.cli.tls import format_tls_options
+from services.cli.calling import DEFAULT_SERVER
 from services.cli.client import ENDED, Client
+from services.cli.credentials import format_token_option
 from services.cli.errors import CommandFailed
 from services.cli.following import follow
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-DEFAULT_SERVER = "127.0.0.1:7400"
 
 
 class Interrupted(Exception):
@@ -63,7 +63,7 @@ async def follow_to_the_end(
 def resume_command(name: str, server: str) -> str:
     """What to type to go on."""
     where = "" if server == DEFAULT_SERVER else f" --server {server}"
-    return f"baohuang tournament resume {shlex.quote(name)}{where}{format_tls_options()}"
+    return f"baohuang tournament resume {shlex.quote(name)}{where}{format_tls_options()}{format_token_option()}"
 
 
 async def _watch(client: Client, name: str, console: Console, *, quiet: bool) -> pb.Tournament | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ ONE_PRESS = 0.5
 @click.option("--tls-server-key", metavar="FILE", help="Private key of the certificate (PEM).")
 @click.option("--tls-client-ca", metavar="FILE", help="Let in only clients with a certificate of this authority (PEM).")
 @click.option("--allow-plaintext", is_flag=True, default=None, help="Serve other machines without TLS.")
+@click.option("--registration", metavar="WHO", help="Who registers bots: local, open or operators.  [default: local]")
+@click.option("--read-requires-token", is_flag=True, default=None, help="Show nothing to those without a token.")
 @click.option("--ray-address", metavar="ADDRESS", help="Join the Ray cluster there instead of starting one here.")
 @click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]")
 def serve(**options: Any) -> None:
@@ -71,6 +74,7 @@ async def _serve(settings: Settings) -> None:
                 f"Bots and `baohuang tournament`: {addresses.grpc}{_protection(settings)}\n"
                 f"Page: {page}/  for Prometheus: {page}/sd\n"
                 f"Ledger: {platform.ledger_path}  logs: {settings.logs_dir.absolute()}\n"
+                f"{_operator_line(platform, settings)}\n"
                 "Ready. Ctrl-C stops.\n"
             )
             await _until_stopped(platform)
@@ -85,6 +89,18 @@ async def _serve(settings: Settings) -> None:
             )
         else:
             terminal.write("Stopped.\n")
+
+
+def _operator_line(platform: Platform, settings: Settings) -> str:
+    """Where the operator's token is; never the token."""
+    from services.access.operator import OperatorToken
+
+    if platform.operator_token is OperatorToken.ELSEWHERE:
+        return (
+            f"Operator's token: not in {platform.operator_file} any more; if it is lost, stop and type "
+            f"`baohuang token reset-operator --data {shlex.quote(str(settings.data_dir))}`"
+        )
+    return f"Operator's token: in {platform.operator_file}"
 
 
 def _protection(settings: Settings) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from google.protobuf.json_format import MessageToDict
 
+from baohuang.access.v1 import access_service_pb2 as access_pb
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -53,6 +54,24 @@ def _numbers(plain: dict[str, Any], message: Message) -> dict[str, Any]:
 def print_json(console: Console, value: object) -> None:
     """One line of JSON, whatever the width of the terminal."""
     console.file.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def tokens_table(tokens: Iterable[access_pb.AccessToken]) -> Any:
+    """Tokens in the order of their names."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("token", "scopes", "made", "replaced", "revoked"):
+        table.add_column(title, no_wrap=True)
+    for one in tokens:
+        scopes = " ".join(access_pb.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in one.scopes)
+        moments = [
+            f"{getattr(one, name).ToDatetime():%Y-%m-%d %H:%M} UTC" if one.HasField(name) else ""
+            for name in ("created_at", "rotated_at", "revoked_at")
+        ]
+        table.add_row(one.name, scopes, *moments)
+    return table
 
 
 def standings_table(standings: Iterable[pb.Standing]) -> Any:

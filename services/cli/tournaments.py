@@ -5,24 +5,23 @@ from __future__ import annotations
 import shlex
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bots_sdk.cli.tls import chosen_tls, tls_options
-from services.cli.errors import CommandFailed, plain_errors
+from services.cli.calling import DEFAULT_SERVER, call_platform
+from services.cli.credentials import token_options
+from services.cli.errors import CommandFailed
 
 if TYPE_CHECKING:
     from baohuang.tournament.v1 import tournament_service_pb2 as pb
     from services.cli.client import Client
 
-DEFAULT_SERVER = "127.0.0.1:7400"
-
 EXIT_NOT_FINISHED = 3
 """The tournament was paused or cancelled by somebody or something else."""
 EXIT_INTERRUPTED = 130
 
-T = TypeVar("T")
 _Command = Callable[..., Any]
 
 
@@ -35,22 +34,7 @@ def _common(command: _Command) -> _Command:
     command = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON, for scripts.")(command)
     return click.option(
         "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
-    )(tls_options(command))
-
-
-def _at(server: str, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Does some work with a client of the platform at `server`; what goes wrong becomes a sentence."""
-    import asyncio
-
-    tls = chosen_tls()
-    with plain_errors(server):
-        from services.cli.client import connect
-
-        async def connected() -> T:
-            async with connect(server, tls) as client:
-                return await work(client)
-
-        return asyncio.run(connected())
+    )(tls_options(token_options(command)))
 
 
 @tournament.command()
@@ -86,9 +70,9 @@ def plan(spec: Path, server: str, as_json: bool) -> None:
 
     async def ask(client: Client) -> tuple[pb.Plan, list[str]]:
         planned = await client.plan(text)
-        return planned, await _unregistered(server, planned.entrants)
+        return planned, await _unregistered(server, planned.entrants, client.token)
 
-    planned, strangers = _at(server, ask)
+    planned, strangers = call_platform(server, ask)
     _show(planned, tables.describe_plan(planned), as_json)
     if strangers:
         click.echo(f"Not registered yet, and needed before it can run: {', '.join(strangers)}", err=True)
@@ -100,7 +84,7 @@ def list_(server: str, as_json: bool) -> None:
     """List all tournaments, the newest first."""
     from services.cli import tables
 
-    found = _at(server, lambda client: client.list())
+    found = call_platform(server, lambda client: client.list())
     console = tables.make_console()
     if as_json:
         tables.print_json(console, [tables.as_json(one) for one in found])
@@ -149,7 +133,7 @@ def standings(name: str, by: str, server: str, as_json: bool) -> None:
         order = pb.STANDINGS_ORDER_BY_BEANS if by == "beans" else pb.STANDINGS_ORDER_BY_POINTS
         return await client.get(name), await client.standings(name, order)
 
-    _print_standings(*_at(server, read), as_json)
+    _print_standings(*call_platform(server, read), as_json)
 
 
 @tournament.command()
@@ -160,7 +144,7 @@ def matches(name: str, limit: int, server: str, as_json: bool) -> None:
     """List the matches of NAME that have a result, by their numbers."""
     from services.cli import tables
 
-    found = _at(server, lambda client: client.matches(name, limit))
+    found = call_platform(server, lambda client: client.matches(name, limit))
     console = tables.make_console()
     if as_json:
         tables.print_json(console, [tables.as_json(one) for one in found])
@@ -184,7 +168,7 @@ def record(name: str, number: int, output: Path | None, server: str, as_json: bo
     """
     from services.cli import tables
 
-    found = _at(server, lambda client: client.record(name, number))
+    found = call_platform(server, lambda client: client.record(name, number))
     file = output or Path(f"{name}-{number}.pb.z")
     try:
         file.write_bytes(found)
@@ -196,14 +180,14 @@ def record(name: str, number: int, output: Path | None, server: str, as_json: bo
         click.echo(f"{file}: match {number} of {name}. Check it with: baohuang replay verify {shlex.quote(str(file))}")
 
 
-async def _unregistered(server: str, entrants: Iterable[str]) -> list[str]:
+async def _unregistered(server: str, entrants: Iterable[str], token: str) -> list[str]:
     from bots_sdk.client import LobbyClient
     from bots_sdk.errors import ArenaError
     from services.tournament.spec import house_bot_id
 
     try:
         async with LobbyClient(server, chosen_tls()) as lobby:
-            known = {bot.name for bot in await lobby.list_bots()}
+            known = {bot.name for bot in await lobby.list_bots(token)}
     except ArenaError:  # it is a remark only
         return []
     return [name for name in entrants if house_bot_id(name) is None and name not in known]
@@ -212,7 +196,7 @@ async def _unregistered(server: str, entrants: Iterable[str]) -> list[str]:
 def _verb(server: str, as_json: bool, call: Callable[[Client], Awaitable[pb.Tournament]]) -> None:
     from services.cli import tables
 
-    one = _at(server, call)
+    one = call_platform(server, call)
     _show(one, tables.describe_tournament(one), as_json)
 
 
@@ -235,7 +219,7 @@ def _start(server: str, call: Callable[[Client], Awaitable[pb.Tournament]], *, d
         _verb(server, as_json, call)
         return
     try:
-        one, table = _at(
+        one, table = call_platform(
             server, lambda client: follow_to_the_end(client, call, server, tables.make_console(), quiet=as_json)
         )
     except Interrupted as interrupted:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from enum import IntEnum
@@ -188,6 +189,16 @@ class SetupError(PlatformError):
     def next_step(self) -> str:
         """What to do next, one sentence."""
         return "Change what the message names and start again."
+
+
+def rate_limited(sentence: str, seconds: float) -> PlatformError:
+    """The refusal of what came too often; `retry_after_ms` in its metadata says when to come again, never too early."""
+    milliseconds = math.ceil(seconds * 1000) + 1
+    return PlatformError(
+        Reason.RATE_LIMITED,
+        f"{sentence} Come again in {milliseconds / 1000:.1f} s.",
+        retry_after_ms=str(milliseconds),
+    )
 
 
 def _rebuild(cls: type[PlatformError], reason: Reason, message: str, metadata: dict[str, str]) -> PlatformError:

@@ -110,6 +110,9 @@ REFUSED = Family(
 ATTENDING = Family("baohuang_bots_attending", Kind.GAUGE, "Bots that attend at the lobby.")
 REGISTERED = Family("baohuang_bots_registered_total", Kind.COUNTER, "Bots registered since this process started.")
 TICKETS = Family("baohuang_tickets_issued_total", Kind.COUNTER, "Tickets given to bots.")
+STRANGERS = Family(
+    "baohuang_authentications_failed_total", Kind.COUNTER, "Tokens shown, over gRPC or HTTP, that were nobody's."
+)
 RUNNING = Family(
     "baohuang_tournament_running", Kind.GAUGE, "1 while matches are to be played; 0 when waiting, paused or finished."
 )
@@ -315,12 +318,13 @@ class LedgerMetrics(MetricGroup):
 class LobbyMetrics(MetricGroup):
     """What the gateway counts."""
 
-    families = (ATTENDING, REGISTERED, TICKETS, REFUSED)
+    families = (ATTENDING, REGISTERED, TICKETS, STRANGERS, REFUSED)
 
     def __init__(self) -> None:
         self.bots_attending = 0
         self.registrations = 0
         self.tickets_issued = 0
+        self.failed_authentications = 0
         self._refused = dict.fromkeys(_REASONS, 0)
 
     def refused(self, reason: Reason) -> None:
@@ -331,6 +335,7 @@ class LobbyMetrics(MetricGroup):
         yield ATTENDING.number(self.bots_attending)
         yield REGISTERED.number(self.registrations)
         yield TICKETS.number(self.tickets_issued)
+        yield STRANGERS.number(self.failed_authentications)
         yield REFUSED.numbers(self._refused)
 
 

@@ -37,6 +37,17 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
+class Registration(StrEnum):
+    """Who may register bots."""
+
+    LOCAL = "local"
+    """Everybody while only this machine can reach the platform, otherwise operators."""
+    OPEN = "open"
+    """Everybody."""
+    OPERATORS = "operators"
+    """Operators."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for the whole platform; each field is the variable `BAOHUANG_<FIELD>` and the option `--<field>`.
@@ -53,6 +64,8 @@ class Settings:
         tls_server_key: its private key (PEM).
         tls_client_ca: who has no certificate of one of these authorities (PEM) is not let in; none: everybody is.
         allow_plaintext: whether others than this machine may be served without TLS.
+        registration: who may register bots.
+        read_requires_token: whether tournaments, standings and bots are shown only to those who have a token.
         ray_address: the Ray cluster to join; empty: one on this machine, for this process.
         heartbeat: how often both sides of a stream say at least something.
         log_level: how much is written to the log files.
@@ -69,6 +82,8 @@ class Settings:
     tls_server_key: Path | None = None
     tls_client_ca: Path | None = None
     allow_plaintext: bool = False
+    registration: Registration = Registration.LOCAL
+    read_requires_token: bool = False
     ray_address: str = ""
     heartbeat: timedelta = timedelta(seconds=5)
     log_level: LogLevel = LogLevel.INFO
@@ -84,6 +99,13 @@ class Settings:
         if self.tls_server_cert is None or self.tls_server_key is None:
             return None
         return ServerTls(self.tls_server_cert, self.tls_server_key, self.tls_client_ca)
+
+    @property
+    def registration_is_open(self) -> bool:
+        """Whether everybody may register bots."""
+        if self.registration is Registration.LOCAL:
+            return _is_loopback(self.host)
+        return self.registration is Registration.OPEN
 
     @property
     def logs_dir(self) -> Path:
@@ -172,6 +194,13 @@ def _parse_heartbeat(text: str) -> timedelta:
     return duration
 
 
+def _parse_registration(text: str) -> Registration:
+    try:
+        return Registration(text.lower())
+    except ValueError:
+        raise ValueError(f"one of {_listed(Registration)}") from None
+
+
 def _parse_level(text: str) -> LogLevel:
     try:
         return LogLevel(text.lower())
@@ -191,6 +220,8 @@ _PARSERS: dict[str, Callable[[str], object]] = {
     "tls_server_key": _parse_optional_file,
     "tls_client_ca": _parse_optional_file,
     "allow_plaintext": _parse_switch,
+    "registration": _parse_registration,
+    "read_requires_token": _parse_switch,
     "ray_address": str,
     "heartbeat": _parse_heartbeat,
     "log_level": _parse_level,
@@ -270,5 +301,5 @@ def _option(name: str) -> str:
     return _OPTIONS.get(name) or "--" + name.replace("_", "-")
 
 
-def _listed(names: Mapping[str, Any] | type[LogLevel]) -> str:
+def _listed(names: Mapping[str, Any] | type[StrEnum]) -> str:
     return ", ".join(names)

@@ -18,6 +18,7 @@ from services.common.logging import configure_logging
 from services.common.metrics import LedgerMetrics, LobbyMetrics
 from services.common.settings import Settings
 from services.common.targets import Target
+from services.common.tickets import TokenEnd
 from services.gateway.gateway import Addresses, Gateway, GatewayMetrics
 from services.ledger.ledger import Access, Ledger
 from services.lobby.attendance import MatchServiceInfo
@@ -108,14 +109,16 @@ class GatewayActor:
         except (RayActorError, TimeoutError) as error:
             _log.warning("match service %s did not stop in order: %r", name, error)
 
-    def _dismiss(self, bot_id: str) -> None:
+    def _dismiss(self, end: TokenEnd) -> None:
         for handle in self._handles.values():
-            handle.dismiss.remote(bot_id)
+            handle.dismiss.remote([end])
 
     async def _meet(self, name: str) -> None:
         """Ask where a match service is, and pass it on."""
         assert self._gateway is not None
         description = await self._handles[name].describe.remote()
+        # It may have been restarted, and so may we, since it was last told whose tokens have ended.
+        await self._handles[name].dismiss.remote(await self._gateway.lobby.ended_tokens())
         _log.info("match service %s is at %s", name, description.address)
         self._known[name] = (MatchServiceInfo(name, description.address), description.target)
         self._gateway.set_match_services(self._known[known] for known in sorted(self._known))

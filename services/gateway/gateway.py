@@ -6,12 +6,20 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from baohuang.access.v1 import access_service_pb2_grpc
 from baohuang.lobby.v1 import lobby_service_pb2_grpc
 from baohuang.tournament.v1 import tournament_service_pb2_grpc
+from services.access.administration import AccessTokens
+from services.access.callers import bot_key, network_of, parse_http_credentials
+from services.access.gate import Gate
+from services.access.interceptor import AccessInterceptor
+from services.access.needs import AccessRules, Need
+from services.access.servicer import AccessServicer
 from services.common.clock import Clock
 from services.common.metrics import LedgerMetrics, LobbyMetrics, make_registry
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
+from services.common.tickets import TokenEnd
 from services.gateway.grpc_server import GrpcServer
 from services.gateway.watchable import PlatformView
 from services.ledger.ledger import Ledger
@@ -26,6 +34,7 @@ from services.web.server import WebServer, serve_web
 
 SEED_BYTES = 16
 
+ACCESS_SERVICE = "baohuang.access.v1.AccessService"
 LOBBY_SERVICE = "baohuang.lobby.v1.LobbyService"
 TOURNAMENT_SERVICE = "baohuang.tournament.v1.TournamentService"
 
@@ -49,7 +58,8 @@ class GatewayMetrics:
 class Gateway:
     """One for a platform.
 
-    `launch` starts the director of a tournament by its name; `dismiss` has a bot sent away from all match services.
+    `launch` starts the director of a tournament by its name; `dismiss` tells all match services that a bot's token has
+    ended.
     """
 
     def __init__(  # noqa: PLR0913 - its whole surroundings, given once
@@ -61,17 +71,26 @@ class Gateway:
         *,
         metrics: GatewayMetrics,
         clock: Clock,
-        dismiss: Callable[[str], None] = lambda bot_id: None,
+        dismiss: Callable[[TokenEnd], None] = lambda end: None,
     ) -> None:
         self._settings = settings
         self._match_services: list[Target] = []
         self._own: list[Target] = []
+        self._dismiss = dismiss
+        rules = AccessRules(settings.read_requires_token, settings.registration_is_open)
+        self.gate = Gate(ledger, rules, clock, metrics.lobby)
         terms = LobbyTerms(reserved_names=frozenset(HOUSE_BOTS))
-        self.lobby = Lobby(ledger, ticket_key, clock=clock, terms=terms, metrics=metrics.lobby, token_ended=dismiss)
+        self.lobby = Lobby(
+            ledger, ticket_key, clock=clock, terms=terms, metrics=metrics.lobby, token_ended=self._send_away
+        )
         self.desk = Desk(ledger, launch, new_seed=lambda: secrets.token_hex(SEED_BYTES))
         lobby, tournaments = LobbyServicer(self.lobby), TournamentServicer(self.desk)
+        access = AccessServicer(AccessTokens(ledger, self.gate))
         self._grpc = GrpcServer(
             {
+                ACCESS_SERVICE: lambda server: access_service_pb2_grpc.add_AccessServiceServicer_to_server(
+                    access, server
+                ),
                 LOBBY_SERVICE: lambda server: lobby_service_pb2_grpc.add_LobbyServiceServicer_to_server(lobby, server),
                 TOURNAMENT_SERVICE: lambda server: tournament_service_pb2_grpc.add_TournamentServiceServicer_to_server(
                     tournaments, server
@@ -79,9 +98,12 @@ class Gateway:
             },
             keepalive=settings.heartbeat.total_seconds(),
             refused=metrics.lobby.refused,
+            access=AccessInterceptor(self.gate),
         )
         view = PlatformView(self.desk, ledger, self._is_attending, lambda: self.targets)
-        self._app = make_app(view, make_registry(Role.GATEWAY, metrics.lobby, metrics.ledger), clock)
+        self._app = make_app(
+            view, make_registry(Role.GATEWAY, metrics.lobby, metrics.ledger), clock, self._admit_reader
+        )
         self._web: WebServer | None = None
 
     async def start(self) -> Addresses:
@@ -115,6 +137,18 @@ class Gateway:
         await self._grpc.stop()
         if self._web is not None:
             await self._web.close()
+
+    def _send_away(self, end: TokenEnd) -> None:
+        """A bot's token has ended: its calls here end, and so do its streams at the match services."""
+        self.gate.end(bot_key(end.bot_id))
+        self._dismiss(end)
+
+    async def _admit_reader(self, authorization: str, host: str) -> None:
+        """Whether a page may be shown; raises PlatformError if not."""
+        rules = self.gate.rules
+        if not rules.is_open(Need.READ):
+            caller = await self.gate.identify(parse_http_credentials(authorization), network_of(host))
+            rules.verify(caller, Need.READ, "This page")
 
     def _is_attending(self, bot_id: str) -> bool:
         sighting = self.lobby.sighting(bot_id)

@@ -39,6 +39,9 @@ from services.ledger.values import (
     TournamentState,
 )
 
+LEDGER_FILE = "ledger.db"
+"""The file of a ledger in the data directory of its platform."""
+
 WAIT = timedelta(seconds=5)
 """How long a write waits for another process before it fails."""
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from services.common.buckets import Rate
 from services.common.errors import PlatformError
 from services.common.metrics import LobbyMetrics
 from services.common.tickets import Ticket, issue_ticket
 from services.ledger.values import Bot
 from services.lobby.sharing import share_tables
+
+REGISTRATIONS = Rate(per_second=1.0, burst=600)
+"""Of one peer, which may be a whole laboratory with a bot for every student."""
+
+ARRIVALS = Rate(per_second=1.0, burst=60)
+"""Of one bot; its client waits longer and longer while it is sent away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +26,16 @@ class LobbyTerms:
     """How long tickets hold, how often an attending bot hears something, and after what silence it should call again.
 
     A ticket is replaced when half its time is over, at the next time that the bot hears something. `reserved_names` no
-    bot may have: those of the house bots.
+    bot may have: those of the house bots. `registrations` is how often one peer may register a bot, `arrivals` how
+    often one bot may come in.
     """
 
     ticket_life: timedelta = timedelta(minutes=10)
     sign_of_life: timedelta = timedelta(seconds=10)
     silence_limit: timedelta = timedelta(seconds=30)
     reserved_names: frozenset[str] = frozenset()
+    registrations: Rate = REGISTRATIONS
+    arrivals: Rate = ARRIVALS
 
     def __post_init__(self) -> None:
         if not timedelta(0) < self.sign_of_life * 2 <= min(self.ticket_life, self.silence_limit):
@@ -45,7 +55,7 @@ class MatchServiceTicket:
     """Lets the bot into one match service, with so many tables at once."""
 
     match_service: MatchServiceInfo
-    ticket: str
+    ticket: str = field(repr=False)
     expires_at: datetime
     tables: int
 
@@ -118,6 +128,7 @@ class Attendance:
         if old is not None and fits and old.expires_at - now > self._terms.ticket_life / 2:
             return old
         expires_at = now + self._terms.ticket_life
-        ticket = Ticket(self.bot.bot_id, self.bot.name, service.name, tables, expires_at)
+        bot = self.bot
+        ticket = Ticket(bot.bot_id, bot.name, service.name, tables, expires_at, bot.token_since)
         self._metrics.tickets_issued += 1
         return MatchServiceTicket(service, issue_ticket(self._key, ticket), expires_at, tables)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Collection
 
 from services.common.errors import PlatformError, Reason
 from services.common.matches import HOUSE_PREFIX
+from services.common.names import NAME_LIMIT, verify_form
 
-NAME_LIMIT = 40
 VERSION_LIMIT = 40
 OWNER_LIMIT = 100
 """The longest texts, in characters."""
-
-_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}")
 
 
 def make_bot_id() -> str:
@@ -28,13 +25,7 @@ def verify_name(name: str, reserved: Collection[str]) -> None:
         raise PlatformError(
             Reason.NAME_INVALID, f"The name {name[:NAME_LIMIT]!r} belongs to a house bot: choose another.", name=name
         )
-    if not _NAME.fullmatch(name):
-        raise PlatformError(
-            Reason.NAME_INVALID,
-            f"The name {name[:NAME_LIMIT]!r} cannot be used: a name is 1 to {NAME_LIMIT} letters (a to z), digits, "
-            "'-', '_' or '.', and begins with a letter or digit.",
-            name=name,
-        )
+    verify_form(name)
 
 
 def verify_text(field: str, text: str, limit: int) -> None:

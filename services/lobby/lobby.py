@@ -10,18 +10,21 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from services.access.gate import token_unknown
+from services.access.tokens import hash_token, make_token
+from services.common.buckets import Buckets
 from services.common.clock import Clock
-from services.common.errors import PlatformError, Reason
+from services.common.errors import PlatformError, Reason, rate_limited
 from services.common.metrics import LobbyMetrics
+from services.common.tickets import TokenEnd
 from services.common.version import PROTOCOL_VERSION
 from services.ledger.ledger import Ledger
 from services.ledger.values import Bot
 from services.lobby.attendance import Attendance, LobbyTerms, MatchServiceInfo
 from services.lobby.bots import OWNER_LIMIT, VERSION_LIMIT, make_bot_id, verify_name, verify_text
 from services.lobby.presence import PresenceBoard, Sighting
-from services.lobby.tokens import hash_token, make_token
 
 _log = logging.getLogger(__name__)
 
@@ -41,15 +44,7 @@ class Registration:
     """A new bot and its token, which is not kept anywhere."""
 
     bot: Bot
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """A bot that has shown its token; `as_of` is when, counted in tokens that ended before."""
-
-    bot: Bot
-    as_of: int
+    token: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ class BotPage:
 
 
 class Lobby:
-    """`token_ended` is called with the id of a bot whose token holds no longer: match services send it away too."""
+    """`token_ended` is told which bot's token holds no longer: whoever let it in, here or elsewhere, sends it away."""
 
     def __init__(
         self,
@@ -79,7 +74,7 @@ class Lobby:
         clock: Clock,
         terms: LobbyTerms | None = None,
         metrics: LobbyMetrics | None = None,
-        token_ended: Callable[[str], None] = lambda _: None,
+        token_ended: Callable[[TokenEnd], None] = lambda _: None,
     ) -> None:
         self._ledger = ledger
         self._ticket_key = ticket_key
@@ -90,14 +85,19 @@ class Lobby:
         self._presence = PresenceBoard()
         self._attending: dict[str, Attendance] = {}
         self._services: tuple[MatchServiceInfo, ...] = ()
-        self._ended_tokens = 0
-        self._ended_at: dict[str, int] = {}  # by bot: the number of its last ended token
+        self._registrations: Buckets[str] = Buckets(self._terms.registrations)
+        self._arrivals: Buckets[str] = Buckets(self._terms.arrivals)
         self._draining: PlatformError | None = None
 
     # ---------------------------------------------------------------------------------------------- bots and tokens
 
-    async def register(self, name: str, owner: str, version: str) -> Registration:
-        """A new bot. Raises PlatformError NAME_INVALID, NAME_TAKEN or MALFORMED."""
+    async def register(self, name: str, owner: str, version: str, peer: str | None = None) -> Registration:
+        """A new bot. Raises PlatformError NAME_INVALID, NAME_TAKEN or MALFORMED.
+
+        With the `peer` that asks for it also RATE_LIMITED, if it asks too often.
+        """
+        if peer is not None and (wait := self._registrations.try_take(peer, self._clock.monotonic())) > 0.0:
+            raise rate_limited("Too many bots are being registered from this address.", wait)
         verify_name(name, self._terms.reserved_names)
         verify_text("owner", owner, OWNER_LIMIT)
         verify_text("version", version, VERSION_LIMIT)
@@ -109,36 +109,51 @@ class Lobby:
         _log.info("bot registered", extra={"bot": name, "bot_id": bot.bot_id, "owner": owner})
         return Registration(bot, token)
 
-    async def authenticate(self, token: str) -> Identity:
-        """Whose token it is. Raises PlatformError UNAUTHENTICATED if there is none, TOKEN_UNKNOWN if it is nobody's."""
-        if not token:
-            raise PlatformError(
-                Reason.UNAUTHENTICATED, "There is no token: send it as metadata, `authorization: Bearer TOKEN`."
-            )
-        as_of = self._ended_tokens
-        bot = await asyncio.to_thread(self._ledger.bot_with_token, hash_token(token))
-        if bot is None:
-            raise _token_unknown()
-        return Identity(bot, as_of)
+    async def rotate(self, bot: Bot, shown: bytes) -> str:
+        """A new token for a bot that has shown its old one (its hash), which ends at once, as does what it opened.
 
-    async def rotate(self, identity: Identity) -> str:
-        """A new token in place of the bot's old one, which ends at once, and whoever attends with it is sent away."""
+        Raises PlatformError TOKEN_UNKNOWN if the bot's token is another by now.
+        """
         token = make_token()
-        await asyncio.to_thread(self._ledger.rotate_token, identity.bot.bot_id, hash_token(token))
-        self._end_token(identity.bot)
+        self._end(await asyncio.to_thread(self._ledger.rotate_token, bot.bot_id, hash_token(token), shown=shown))
         return token
 
-    async def revoke(self, identity: Identity) -> None:
-        """Ends the bot's token; the bot is sent away."""
-        await asyncio.to_thread(self._ledger.revoke_token, identity.bot.bot_id)
-        self._end_token(identity.bot)
+    async def revoke(self, bot: Bot, shown: bytes) -> None:
+        """Ends the token that the bot has shown; the bot is sent away. Raises as `rotate`."""
+        self._end(await asyncio.to_thread(self._ledger.revoke_token, bot.bot_id, shown=shown))
 
-    def _end_token(self, bot: Bot) -> None:
-        self._ended_tokens += 1
-        self._ended_at[bot.bot_id] = self._ended_tokens
-        if attendance := self._attending.get(bot.bot_id):
-            attendance.end(_token_unknown())
-        self._token_ended(bot.bot_id)
+    async def rotate_for(self, name: str, operator: str) -> str:
+        """A new token for the bot of a name, whatever it had before. Raises PlatformError BOT_UNKNOWN."""
+        bot, token = await self._named(name), make_token()
+        self._end(await asyncio.to_thread(self._ledger.rotate_token, bot.bot_id, hash_token(token)))
+        _log.info("bot got another token", extra={"bot": name, "by": operator})
+        return token
+
+    async def revoke_for(self, name: str, operator: str) -> None:
+        """Throws out the bot of a name. Raises PlatformError BOT_UNKNOWN."""
+        bot = await self._named(name)
+        self._end(await asyncio.to_thread(self._ledger.revoke_token, bot.bot_id))
+        _log.info("bot thrown out", extra={"bot": name, "by": operator})
+
+    async def ended_tokens(self) -> list[TokenEnd]:
+        """The tokens that ended so lately that tickets may still rest on them: for a match service that begins."""
+        since = self._clock.now() - self._terms.ticket_life
+        return [self._token_end(bot) for bot in await asyncio.to_thread(self._ledger.bots_with_ended_tokens, since)]
+
+    async def _named(self, name: str) -> Bot:
+        found = await asyncio.to_thread(self._ledger.bots_named, [name])
+        if name not in found:
+            raise PlatformError(Reason.BOT_UNKNOWN, f"There is no bot named {name!r}.", name=name)
+        return found[name]
+
+    def _end(self, changed: Bot | None) -> None:
+        """The bot has another token now, or none; None: the token that was shown had ended before."""
+        if changed is None:
+            raise token_unknown()
+        self._token_ended(self._token_end(changed))
+
+    def _token_end(self, bot: Bot) -> TokenEnd:
+        return TokenEnd(bot.bot_id, bot.token_since, self._clock.now() + self._terms.ticket_life)
 
     async def bots(self, after: str, limit: int) -> BotPage:
         """Bots in the order of their names, from the one after `after` on; `limit` 0: as many as is usual."""
@@ -148,16 +163,14 @@ class Lobby:
     # ---------------------------------------------------------------------------------------------------- attending
 
     @contextmanager
-    def attend(self, identity: Identity, *, sdk: str, protocol_version: int, tables: int) -> Iterator[Attendance]:
+    def attend(self, bot: Bot, *, sdk: str, protocol_version: int, tables: int) -> Iterator[Attendance]:
         """The bot is in while the context lasts; one that was in already is sent away from there: the newest wins.
 
-        Raises PlatformError VERSION_UNSUPPORTED, MALFORMED, TOKEN_UNKNOWN if the token ended since it was shown, or
-        DRAINING.
+        Raises PlatformError VERSION_UNSUPPORTED, MALFORMED, RATE_LIMITED if it comes too often, or DRAINING.
         """
+        if (wait := self._arrivals.try_take(bot.bot_id, self._clock.monotonic())) > 0.0:
+            raise rate_limited(f"The bot {bot.name!r} comes in too often.", wait)
         _verify_request(sdk, protocol_version, tables)
-        bot = identity.bot
-        if self._ended_at.get(bot.bot_id, 0) > identity.as_of:
-            raise _token_unknown()
         if self._draining:
             raise self._draining
         attendance = Attendance(bot, tables, self._terms, self._ticket_key, self._clock.now, self._metrics)
@@ -221,10 +234,6 @@ def _verify_request(sdk: str, protocol_version: int, tables: int) -> None:
             f"tables is {tables}, it must be 1 to {TABLES_LIMIT}: how many tables the bot takes at once.",
             field="tables",
         )
-
-
-def _token_unknown() -> PlatformError:
-    return PlatformError(Reason.TOKEN_UNKNOWN, "The token is nobody's: it is mistyped, or it was replaced or revoked.")
 
 
 def _superseded(bot: Bot) -> PlatformError:

@@ -1,4 +1,7 @@
-"""`LobbyService` over gRPC: decodes, calls the lobby, encodes. Errors go through `ErrorInterceptor`."""
+"""`LobbyService` over gRPC: decodes, calls the lobby, encodes.
+
+Who may call what is decided before, by `AccessInterceptor`; errors go through `ErrorInterceptor`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ import grpc.aio
 
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
-from services.common.errors import PlatformError, Reason
+from services.access.callers import current_bot, current_caller, peer_of
+from services.common.scopes import Scope
 from services.lobby.attendance import Assignment
 from services.lobby.lobby import ListedBot, Lobby
 from services.lobby.presence import Presence
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 
-_SCHEME = "bearer"
 _PRESENCE = {Presence.HERE: pb.PRESENCE_HERE, Presence.AWAY: pb.PRESENCE_AWAY}
 
 
@@ -28,21 +31,22 @@ class LobbyServicer(pb_grpc.LobbyServiceServicer):
         self._lobby = lobby
 
     async def RegisterBot(self, request: pb.RegisterBotRequest, context: _Context) -> pb.RegisterBotResponse:
-        made = await self._lobby.register(request.name, request.owner, request.version)
+        # An operator registers as many as are needed.
+        peer = None if Scope.OPERATE in current_caller().scopes else peer_of(context.peer())
+        made = await self._lobby.register(request.name, request.owner, request.version, peer)
         return pb.RegisterBotResponse(bot_id=made.bot.bot_id, token=made.token)
 
     async def RotateToken(self, request: pb.RotateTokenRequest, context: _Context) -> pb.RotateTokenResponse:
-        identity = await self._lobby.authenticate(token_of(context))
-        return pb.RotateTokenResponse(token=await self._lobby.rotate(identity))
+        return pb.RotateTokenResponse(token=await self._lobby.rotate(*current_bot()))
 
     async def RevokeToken(self, request: pb.RevokeTokenRequest, context: _Context) -> pb.RevokeTokenResponse:
-        await self._lobby.revoke(await self._lobby.authenticate(token_of(context)))
+        await self._lobby.revoke(*current_bot())
         return pb.RevokeTokenResponse()
 
     async def Attend(self, request: pb.AttendRequest, context: _Context) -> AsyncIterator[pb.AttendResponse]:
-        identity = await self._lobby.authenticate(token_of(context))
+        bot, _ = current_bot()
         with self._lobby.attend(
-            identity, sdk=request.sdk, protocol_version=request.protocol_version, tables=request.tables
+            bot, sdk=request.sdk, protocol_version=request.protocol_version, tables=request.tables
         ) as attendance:
             async for assignment in attendance.assignments():
                 yield assignment_to_proto(assignment)
@@ -51,21 +55,12 @@ class LobbyServicer(pb_grpc.LobbyServiceServicer):
         page = await self._lobby.bots(request.page_token, request.page_size)
         return pb.ListBotsResponse(bots=map(bot_to_proto, page.bots), next_page_token=page.after)
 
+    async def RotateBotToken(self, request: pb.RotateBotTokenRequest, context: _Context) -> pb.RotateBotTokenResponse:
+        return pb.RotateBotTokenResponse(token=await self._lobby.rotate_for(request.name, current_caller().name))
 
-def token_of(context: _Context) -> str:
-    """The token that the call carries; empty if it carries none.
-
-    Raises PlatformError UNAUTHENTICATED if the metadata is of another form.
-    """
-    for key, value in context.invocation_metadata() or ():
-        if key == "authorization":
-            scheme, _, token = str(value).partition(" ")
-            if scheme.lower() != _SCHEME:
-                raise PlatformError(
-                    Reason.UNAUTHENTICATED, "The metadata `authorization` must have the form `Bearer TOKEN`."
-                )
-            return token.strip()
-    return ""
+    async def RevokeBotToken(self, request: pb.RevokeBotTokenRequest, context: _Context) -> pb.RevokeBotTokenResponse:
+        await self._lobby.revoke_for(request.name, current_caller().name)
+        return pb.RevokeBotTokenResponse()
 
 
 def assignment_to_proto(assignment: Assignment) -> pb.AttendResponse:

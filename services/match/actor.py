@@ -17,6 +17,7 @@ from services.common.metrics import MatchMetrics, make_registry
 from services.common.scraping import serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
+from services.common.tickets import TokenEnd
 from services.match.leases import Leases
 from services.match.service import MatchService, MatchServiceSettings
 
@@ -74,9 +75,9 @@ class MatchServiceActor:
         """Never returns: the call fails when the actor dies, and so tells whoever waits for it."""
         await asyncio.Event().wait()
 
-    async def dismiss(self, bot_id: str) -> None:
+    async def dismiss(self, ends: list[TokenEnd]) -> None:
         """As `MatchService.dismiss`."""
-        await self._service.dismiss(bot_id)
+        await self._service.dismiss(ends)
 
     async def drain(self, grace: float) -> None:
         """No new matches; what runs has `grace` seconds."""

@@ -20,6 +20,7 @@ from services.common.clock import Clock
 from services.common.errors import Reason
 from services.common.matches import Ending, MatchOrder, MatchOutcome, SeatFaults
 from services.common.metrics import MatchMetrics
+from services.common.tickets import EndedTokens, TokenEnd
 from services.match.clocks import Lag
 from services.match.conduct import CROSSED, Conduct
 from services.match.inbox import Inboxes
@@ -65,6 +66,7 @@ class Floor:
     def __init__(self, name: str, clock: Clock, metrics: MatchMetrics, later: Later) -> None:
         self.inboxes = Inboxes()
         self.sessions: dict[str, Session] = {}
+        self.ended_tokens = EndedTokens()
         self._name = name
         self._clock = clock
         self._metrics = metrics
@@ -207,10 +209,11 @@ class Floor:
         for seat in list(session.seats.values()):
             seat.table.detach(seat, now)
 
-    def dismiss(self, bot_id: str) -> None:
-        """Closes the stream of a bot whose token has ended."""
-        session = self.sessions.get(bot_id)
-        if session is not None:
+    def dismiss(self, end: TokenEnd) -> None:
+        """Closes the stream of a bot if it rests on a token that has ended; tickets that rest on it open no other."""
+        self.ended_tokens.add(end, self._clock.now())
+        session = self.sessions.get(end.bot_id)
+        if session is not None and session.terms.token_since < end.before:
             session.close(Farewell(Reason.TOKEN_UNKNOWN, "the bot's token has ended"))
 
     def seats_of(self, bot_id: str) -> dict[int, Seat]:

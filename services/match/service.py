@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import grpc
 import grpc.aio
@@ -19,6 +19,7 @@ from services.common.errors import ErrorInterceptor, SetupError
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics
 from services.common.targets import format_address
+from services.common.tickets import TokenEnd
 from services.common.tls import ServerTls, listen
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 from services.match.floor import Floor
@@ -36,7 +37,7 @@ class MatchServiceSettings:
     name: str
     host: str = "127.0.0.1"
     port: int = 0
-    ticket_key: bytes = b""
+    ticket_key: bytes = field(default=b"", repr=False)
     heartbeat_s: float = 5.0
     window: int = 1
     message_limit: int = MESSAGE_LIMIT
@@ -98,9 +99,10 @@ class MatchService:
         self._tasks = [asyncio.create_task(self._sweep()), asyncio.create_task(self._tidy())]
         return format_address(settings.host, port)
 
-    async def dismiss(self, bot_id: str) -> None:
-        """Closes the stream of a bot whose token has ended; its seats stay, and their clocks go on."""
-        self._floor.dismiss(bot_id)
+    async def dismiss(self, ends: Sequence[TokenEnd]) -> None:
+        """Closes the streams of bots whose tokens have ended; their seats stay, and the clocks of these go on."""
+        for end in ends:
+            self._floor.dismiss(end)
 
     async def drain(self, grace: float) -> None:
         """Takes no new match, lets what runs finish for at most `grace` seconds, voids the rest."""

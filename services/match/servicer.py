@@ -7,7 +7,7 @@ pass gRPC as bytes: what cannot be decoded gets a typed error, and what is sent 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
@@ -43,7 +43,7 @@ class ServicerTerms:
     """What holds for every stream of one match service."""
 
     name: str
-    ticket_key: bytes
+    ticket_key: bytes = field(repr=False)
     heartbeat_s: float
     window: int
     message_limit: int
@@ -111,6 +111,7 @@ class MatchServicer:
                 supported=str(PROTOCOL_VERSION),
             )
         ticket = verify_ticket(self._terms.ticket_key, hello.ticket, self._terms.name, self._clock.now())
+        self._floor.ended_tokens.verify(ticket)
         if hello.tables < 1:
             raise PlatformError(
                 Reason.MALFORMED, "hello.tables is 0; a bot takes at least 1 table", field="hello.tables"
@@ -163,6 +164,7 @@ class _Stream:
             tables=min(hello.tables, ticket.tables),
             list_legal=hello.list_legal,
             window=self._terms.window,
+            token_since=ticket.token_since,
         )
         session = Session(terms, floor.seats_of(ticket.bot_id), now, self._something.set, floor.wait)
         self._session = session

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from services.common.errors import PlatformError, Reason
 from services.match.seat import Seat
@@ -27,6 +28,8 @@ class SessionTerms:
     tables: int
     list_legal: bool
     window: int
+    token_since: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    """Since when the bot has the token that its ticket rests on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,24 +34,36 @@ _HEADERS = {
 }
 _HTTP_STATUS = {
     grpc.StatusCode.INVALID_ARGUMENT: 400,
+    grpc.StatusCode.UNAUTHENTICATED: 401,
+    grpc.StatusCode.PERMISSION_DENIED: 403,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: 429,
     grpc.StatusCode.NOT_FOUND: 404,
     grpc.StatusCode.UNAVAILABLE: 503,
 }
 
 T = TypeVar("T")
 _Endpoint = Callable[[Request], Awaitable[Response]]
+Admit = Callable[[str, str], Awaitable[None]]
+"""Takes the header `authorization` and the host that asks; raises PlatformError if it may not read."""
 
 
-def make_app(platform: Watchable, registry: CollectorRegistry, clock: Clock | None = None) -> Starlette:
+async def admit_all(authorization: str, host: str) -> None:
+    """Everybody may read."""
+
+
+def make_app(
+    platform: Watchable, registry: CollectorRegistry, clock: Clock | None = None, admit: Admit = admit_all
+) -> Starlette:
     """The application: `/` (`/?tournament=NAME` for the standings of another), `/sd`, `/metrics`, `/healthz`.
 
-    `registry` holds the metrics of this process.
+    `registry` holds the metrics of this process. `admit` is asked before what names bots, tournaments or addresses is
+    shown: the page and `/sd`. Metrics are numbers without a name, and every process of the platform serves its own.
     """
     views = _Views(platform, registry, clock or SystemClock())
     return Starlette(
         routes=[
-            Route("/", _guard(views.page)),
-            Route("/sd", _guard(views.discovery)),
+            Route("/", _guard(_admitting(views.page, admit))),
+            Route("/sd", _guard(_admitting(views.discovery, admit))),
             Route("/metrics", _guard(views.metrics)),
             Route("/healthz", _guard(views.health)),
         ]
@@ -131,6 +143,14 @@ def _look_at(reading: asyncio.Future[Any]) -> None:
         reading.exception()
 
 
+def _admitting(endpoint: _Endpoint, admit: Admit) -> _Endpoint:
+    async def admitted(request: Request) -> Response:
+        await admit(request.headers.get("authorization", ""), request.client.host if request.client else "")
+        return await endpoint(request)
+
+    return admitted
+
+
 def _guard(endpoint: _Endpoint) -> _Endpoint:
     """A refusal becomes a page that says what to do next; anything else an incident, and its text stays in the log."""
 
@@ -145,6 +165,14 @@ def _guard(endpoint: _Endpoint) -> _Endpoint:
             sentence = f"The platform failed to answer; its log tells more under the incident {incident}."
             refusal = PlatformError(Reason.INTERNAL, sentence, incident=incident)
         status = _HTTP_STATUS.get(refusal.code, 500)
-        return HTMLResponse(make_error_page(refusal), status, headers=_HEADERS)
+        return HTMLResponse(make_error_page(refusal), status, headers=_HEADERS | _hints(refusal))
 
     return guarded
+
+
+def _hints(refusal: PlatformError) -> dict[str, str]:
+    """Headers that tell a browser to ask for a token, or a program when to come again."""
+    if refusal.code is grpc.StatusCode.UNAUTHENTICATED:
+        return {"WWW-Authenticate": 'Basic realm="Baohuang Arena: a token as the password", charset="UTF-8"'}
+    milliseconds = refusal.metadata.get("retry_after_ms")
+    return {"Retry-After": str(-(-int(milliseconds) // 1000))} if milliseconds else {}

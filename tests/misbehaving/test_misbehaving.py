@@ -383,21 +383,6 @@ async def test_what_does_not_finish_in_time_is_void() -> None:
         assert (await bots[1].until("match_ended")).match_ended.ending == pb.ENDING_VOID
 
 
-async def test_a_bot_whose_token_has_ended_is_sent_away_and_its_clock_goes_on() -> None:
-    async with arena() as here:
-        await here.honest(*HONEST)
-        revoked = here.bot("vic")
-        revoked.on_request = silent
-        await revoked.hello()
-        await here.service.submit([order_of("vic", *HONEST, clock=QUICK, faults=FaultRules(takeover_after=1))])
-        await revoked.until("request")
-        await here.service.dismiss("vic")
-        assert (await revoked.refusal())[1] == "REASON_TOKEN_UNKNOWN"
-        outcome = await here.outcome()
-        assert outcome.faults[0].taken_over
-        assert outcome.blamed == (0,)
-
-
 async def test_what_is_over_is_not_kept_until_its_deadlines_have_passed() -> None:
     async with arena() as here:
         bots = await here.honest("vic", *HONEST)

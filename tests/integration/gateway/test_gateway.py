@@ -22,12 +22,18 @@ from grpc_status import rpc_status
 from baohuang.lobby.v1 import lobby_service_pb2, lobby_service_pb2_grpc
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from baohuang.tournament.v1 import tournament_service_pb2_grpc as pb_grpc
+from services.access.operator import OPERATOR_FILE, provide_operator_token
 from services.common.clock import SystemClock
 from services.common.errors import REMEDIES, Reason, SetupError
 from services.common.metrics import LedgerMetrics, LobbyMetrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target
-from services.gateway.gateway import Addresses, Gateway, GatewayMetrics
+from services.common.tickets import TokenEnd
+from services.gateway.gateway import (
+    Addresses,
+    Gateway,
+    GatewayMetrics,
+)
 from services.ledger.ledger import Ledger
 from services.ledger.values import TournamentState
 from services.lobby.attendance import MatchServiceInfo
@@ -70,11 +76,12 @@ class Running:
     gateway: Gateway
     addresses: Addresses
     channel: grpc.aio.Channel
-    dismissed: list[str]
+    dismissed: list[TokenEnd]
+    operator: tuple[tuple[str, str], ...]
 
 
 def make_gateway(
-    data: Path, port: int = 0, dismiss: Callable[[str], None] = lambda bot_id: None
+    data: Path, port: int = 0, dismiss: Callable[[TokenEnd], None] = lambda end: None
 ) -> tuple[Gateway, Ledger]:
     metrics = GatewayMetrics(LobbyMetrics(), LedgerMetrics())
     ledger = Ledger.open(data / "ledger.db", metrics=metrics.ledger)
@@ -86,11 +93,13 @@ def make_gateway(
 
 @pytest.fixture
 async def running(tmp_path: Path) -> AsyncIterator[Running]:
-    dismissed: list[str] = []
+    dismissed: list[TokenEnd] = []
     gateway, ledger = make_gateway(tmp_path, dismiss=dismissed.append)
+    provide_operator_token(ledger, tmp_path)
+    token = (tmp_path / OPERATOR_FILE).read_text().strip()
     addresses = await gateway.start()
     async with grpc.aio.insecure_channel(addresses.grpc) as channel:
-        yield Running(gateway, addresses, channel, dismissed)
+        yield Running(gateway, addresses, channel, dismissed, (("authorization", f"Bearer {token}"),))
     await gateway.suspend(0)
     await gateway.stop()
     ledger.close()
@@ -114,7 +123,12 @@ async def read(url: str) -> str:
 
 async def test_health_tells_each_service_and_the_end(running: Running) -> None:
     stub: Any = health_pb2_grpc.HealthStub(running.channel)
-    for service in ("", "baohuang.lobby.v1.LobbyService", "baohuang.tournament.v1.TournamentService"):
+    for service in (
+        "",
+        "baohuang.access.v1.AccessService",
+        "baohuang.lobby.v1.LobbyService",
+        "baohuang.tournament.v1.TournamentService",
+    ):
         answer = await stub.Check(health_pb2.HealthCheckRequest(service=service))
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
     await running.gateway.suspend(0)
@@ -126,7 +140,7 @@ async def test_a_revoked_token_sends_the_bot_away_from_the_match_services(runnin
     stub = lobby_service_pb2_grpc.LobbyServiceStub(running.channel)
     bot = await stub.RegisterBot(lobby_service_pb2.RegisterBotRequest(name="ann"))
     await stub.RevokeToken(lobby_service_pb2.RevokeTokenRequest(), metadata=(("authorization", f"Bearer {bot.token}"),))
-    assert running.dismissed == [bot.bot_id]
+    assert [end.bot_id for end in running.dismissed] == [bot.bot_id]
     assert 'baohuang_calls_refused_total{reason="token_unknown"} 0.0' in await read(
         f"http://{running.addresses.http}/metrics"
     )
@@ -147,6 +161,7 @@ async def test_reflection_lists_the_services(running: Running) -> None:
     async for answer in stub.ServerReflectionInfo(iter([request])):
         names |= {service.name for service in answer.list_services_response.service}
     assert names == {
+        "baohuang.access.v1.AccessService",
         "baohuang.lobby.v1.LobbyService",
         "baohuang.tournament.v1.TournamentService",
         "grpc.health.v1.Health",
@@ -158,7 +173,9 @@ async def test_a_tournament_is_made_listed_and_watched(running: Running) -> None
     stub = pb_grpc.TournamentServiceStub(running.channel)
     plan = (await stub.PlanTournament(pb.PlanTournamentRequest(spec_yaml=SPEC))).plan
     assert (plan.matches, plan.deals, len(plan.entrants)) == (5, 10, 5)
-    made = (await stub.CreateTournament(pb.CreateTournamentRequest(spec_yaml=SPEC))).tournament
+    made = (
+        await stub.CreateTournament(pb.CreateTournamentRequest(spec_yaml=SPEC), metadata=running.operator)
+    ).tournament
     assert (made.name, made.state, made.plan) == ("cup", pb.STATE_OPEN, plan)
     listed = (await stub.ListTournaments(pb.ListTournamentsRequest())).tournaments
     assert [one.name for one in listed] == ["cup"]
@@ -190,7 +207,7 @@ async def test_what_is_refused_is_refused_with_a_reason(
 ) -> None:
     stub = pb_grpc.TournamentServiceStub(running.channel)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await getattr(stub, call)(request_)
+        await getattr(stub, call)(request_, metadata=running.operator)
     assert reason_of(caught.value) == f"REASON_{reason}"
     assert caught.value.code() is REMEDIES[Reason[reason]].code
 
@@ -208,7 +225,7 @@ async def test_discovery_and_pages_know_every_process(running: Running) -> None:
     service = MatchServiceInfo("match-1", "127.0.0.1:1")
     running.gateway.set_match_services([(service, Target(Role.MATCH_SERVICE, "match-1", "127.0.0.1:2"))])
     stub = pb_grpc.TournamentServiceStub(running.channel)
-    await stub.CreateTournament(pb.CreateTournamentRequest(spec_yaml=SPEC))
+    await stub.CreateTournament(pb.CreateTournamentRequest(spec_yaml=SPEC), metadata=running.operator)
     async with asyncio.timeout(5):
         async for _ in running.gateway.desk.watch("cup"):
             if running.gateway.desk.targets:
@@ -216,7 +233,7 @@ async def test_discovery_and_pages_know_every_process(running: Running) -> None:
     http = f"http://{running.addresses.http}"
     found = {entry["labels"]["name"]: entry["targets"] for entry in json.loads(await read(f"{http}/sd"))}
     assert found == {"gateway": [running.addresses.http], "match-1": ["127.0.0.1:2"], "cup": ["127.0.0.1:3"]}
-    assert "baohuang_ledger_writes_total 1.0" in await read(f"{http}/metrics")
+    assert "baohuang_ledger_writes_total 2.0" in await read(f"{http}/metrics")
     assert "cup" in await read(f"{http}/")
 
 

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
@@ -21,9 +21,14 @@ from grpc_status import rpc_status
 
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
+from services.access.callers import bot_key
+from services.access.gate import Gate
+from services.access.interceptor import AccessInterceptor
+from services.access.needs import AccessRules
 from services.common.clock import SystemClock
 from services.common.errors import ErrorInterceptor
-from services.common.tickets import verify_ticket
+from services.common.metrics import LobbyMetrics
+from services.common.tickets import TokenEnd, verify_ticket
 from services.ledger.ledger import Ledger
 from services.lobby.attendance import LobbyTerms, MatchServiceInfo
 from services.lobby.lobby import Lobby
@@ -76,8 +81,10 @@ class House:
 @asynccontextmanager
 async def running(path: Path, terms: LobbyTerms = TERMS) -> AsyncIterator[House]:
     ledger = await asyncio.to_thread(Ledger.open, path)
-    lobby = Lobby(ledger, KEY, clock=SystemClock(), terms=terms)
-    server = grpc.aio.server(interceptors=[ErrorInterceptor()])
+    gate = Gate(ledger, AccessRules(), SystemClock(), LobbyMetrics())
+    ended: Callable[[TokenEnd], None] = lambda end: gate.end(bot_key(end.bot_id))  # noqa: E731
+    lobby = Lobby(ledger, KEY, clock=SystemClock(), terms=terms, token_ended=ended)
+    server = grpc.aio.server(interceptors=[ErrorInterceptor(), AccessInterceptor(gate)])
     pb_grpc.add_LobbyServiceServicer_to_server(LobbyServicer(lobby), server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()

@@ -84,6 +84,11 @@ class Serve:
     def port(self) -> int:
         return int(self.server.rpartition(":")[2])
 
+    @property
+    def operator(self) -> tuple[str, ...]:
+        """The options of a command with which its operator calls it."""
+        return ("--server", self.server, "--token-file", str(self.data / "operator.token"))
+
     def pids(self, title: str) -> list[int]:
         """Its processes whose title begins so, for example `ray::DirectorActor`."""
         found = []
@@ -129,8 +134,8 @@ class Serve:
         return Ledger.open(self.data / "ledger.db", access=Access.READER)
 
     def tournament(self, *arguments: str, code: int = 0) -> Any:
-        """The JSON of `baohuang tournament …` against it."""
-        done = run_baohuang("tournament", *arguments, "--server", self.server, "--json", code=code, seconds=110)
+        """The JSON of `baohuang tournament …` against it, as its operator."""
+        done = run_baohuang("tournament", *arguments, *self.operator, "--json", code=code, seconds=110)
         return json.loads(done.stdout)
 
 

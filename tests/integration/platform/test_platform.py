@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -133,7 +134,7 @@ def test_a_killed_actor_costs_no_result(serve: Serve, tmp_path: Path, victim: st
 def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:
     spec = write_spec(tmp_path, "interrupted", BOTS, matches=100, deals=1)
     with subprocess.Popen(
-        [BAOHUANG, "tournament", "run", str(spec), "--server", serve.server],
+        [BAOHUANG, "tournament", "run", str(spec), *serve.operator],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -144,13 +145,13 @@ def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> No
         said = run.stdout.read()
     assert run.returncode == 130, said
     assert "Traceback" not in said
-    command = f"baohuang tournament resume interrupted --server {serve.server}"
+    command = shlex.join(["baohuang", "tournament", "resume", "interrupted", *serve.operator])
     assert f"Go on with: {command}" in said
     shown = serve.tournament("show", "interrupted")
     assert shown["state"] == "STATE_PAUSED"
     assert 0 < shown["progress"]["matches_done"] < 100
 
-    resumed = run_baohuang(*command.split()[1:], "--json", seconds=100)
+    resumed = run_baohuang(*shlex.split(command)[1:], "--json", seconds=100)
     assert json.loads(resumed.stdout)["tournament"]["state"] == "STATE_FINISHED"
     verify_ledger(serve.data, "interrupted", 100, 1)
 
@@ -196,14 +197,14 @@ def test_without_its_ray_the_platform_says_so_and_ends(tmp_path: Path) -> None:
 def test_a_wrong_tournament_file_is_told_by_key_and_line(serve: Serve, tmp_path: Path) -> None:
     spec = tmp_path / "wrong.yaml"
     spec.write_text("name: wrong\nprofile: qingdoa\nbots: [greedy-1]\nschedule: {kind: full}\ndeals: 1\n")
-    said = run_baohuang("tournament", "run", str(spec), "--server", serve.server, code=1).stderr
+    said = run_baohuang("tournament", "run", str(spec), *serve.operator, code=1).stderr
     assert "line 2: profile: " in said
     assert "qingdao" in said
 
 
 def test_a_bot_nobody_registered_is_named(serve: Serve, tmp_path: Path) -> None:
     spec = write_spec(tmp_path, "strangers", ["greedy-1", "stranger"], matches=5)
-    said = run_baohuang("tournament", "run", str(spec), "--server", serve.server, code=1).stderr
+    said = run_baohuang("tournament", "run", str(spec), *serve.operator, code=1).stderr
     assert "No bot is registered under the name 'stranger'" in said
 
 

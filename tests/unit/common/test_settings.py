@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from services.common.errors import SetupError
-from services.common.settings import LogLevel, Settings, load_settings
+from services.common.settings import LogLevel, Registration, Settings, load_settings
 
 
 def test_without_anything_the_defaults_hold_and_nobody_outside_reaches_the_platform() -> None:
@@ -34,6 +34,8 @@ def test_every_field_can_come_from_the_environment() -> None:
         "BAOHUANG_TLS_SERVER_KEY": "server.key",
         "BAOHUANG_TLS_CLIENT_CA": "ca.pem",
         "BAOHUANG_ALLOW_PLAINTEXT": "Yes",
+        "BAOHUANG_REGISTRATION": "Operators",
+        "BAOHUANG_READ_REQUIRES_TOKEN": "true",
         "BAOHUANG_RAY_ADDRESS": "ray.example.org:6379",
         "BAOHUANG_HEARTBEAT": "1500ms",
         "BAOHUANG_LOG_LEVEL": "DEBUG",
@@ -52,6 +54,8 @@ def test_every_field_can_come_from_the_environment() -> None:
         tls_server_key=Path("server.key"),
         tls_client_ca=Path("ca.pem"),
         allow_plaintext=True,
+        registration=Registration.OPERATORS,
+        read_requires_token=True,
         ray_address="ray.example.org:6379",
         heartbeat=timedelta(seconds=1.5),
         log_level=LogLevel.DEBUG,
@@ -234,3 +238,28 @@ def test_what_is_missing_or_wrong_of_tls_is_said(given: dict[str, object], sente
 def test_the_variables_of_clients_are_none_of_the_platforms() -> None:
     environ = {"BAOHUANG_TLS": "1", "BAOHUANG_TLS_CA": "a", "BAOHUANG_TLS_CERT": "b", "BAOHUANG_TLS_KEY": "c"}
     assert load_settings({}, environ) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("registration", "host", "is_open"),
+    [
+        ("local", "127.0.0.1", True),
+        ("local", "::1", True),
+        ("local", "localhost", True),
+        ("local", "192.0.2.1", False),
+        ("open", "192.0.2.1", True),
+        ("operators", "127.0.0.1", False),
+    ],
+)
+def test_who_may_register_follows_from_who_can_reach_the_platform(registration: str, host: str, is_open: bool) -> None:
+    settings = load_settings({"registration": registration, "host": host, "allow_plaintext": "yes"}, {})
+    assert settings.registration_is_open is is_open
+
+
+def test_a_registration_for_nobody_is_refused_with_what_there_is() -> None:
+    with pytest.raises(SetupError, match="must be one of local, open, operators"):
+        load_settings({"registration": "closed"}, {})
+
+
+def test_where_the_token_of_a_command_is_does_not_look_like_a_misspelt_setting() -> None:
+    load_settings({}, {"BAOHUANG_TOKEN": "bh_x", "BAOHUANG_TOKEN_FILE": "f"})

@@ -10,6 +10,7 @@ import pytest
 
 from services.common.clock import ManualClock
 from services.common.metrics import LobbyMetrics
+from services.common.tickets import TokenEnd
 from services.ledger.ledger import Ledger
 from services.lobby.attendance import LobbyTerms
 from services.lobby.lobby import Lobby
@@ -34,8 +35,8 @@ def metrics() -> LobbyMetrics:
 
 
 @pytest.fixture
-def sent_away() -> list[str]:
-    """Ids of the bots whose tokens ended, as a match service would be told."""
+def sent_away() -> list[TokenEnd]:
+    """The tokens that ended, as a match service would be told."""
     return []
 
 
@@ -46,5 +47,5 @@ def ledger(tmp_path: Path, clock: ManualClock) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def lobby(ledger: Ledger, clock: ManualClock, metrics: LobbyMetrics, sent_away: list[str]) -> Lobby:
+def lobby(ledger: Ledger, clock: ManualClock, metrics: LobbyMetrics, sent_away: list[TokenEnd]) -> Lobby:
     return Lobby(ledger, KEY, clock=clock, terms=TERMS, metrics=metrics, token_ended=sent_away.append)

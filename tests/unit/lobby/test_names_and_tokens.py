@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from services.access.tokens import hash_token, make_token
 from services.common.errors import PlatformError, Reason
 from services.lobby.bots import make_bot_id, verify_name, verify_text
-from services.lobby.tokens import hash_token, make_token
 
 HOUSE = {"greedy", "random"}
 
