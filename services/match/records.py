@@ -17,7 +17,7 @@ from bots_sdk.rules.shuffle import commitment
 from services.common.matches import NO_FAULTS, ClockRules, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match.clocks import Charge
 from services.match.seat import Seat
-from services.match.wire import encode_charged, encode_record, encode_request
+from services.match.wire import TurnEncoder, encode_record
 
 SUGGESTED_MARGIN_MS = 50
 """How long before its limit a bot had better answer: some times the cost of a message either way on a busy machine."""
@@ -85,21 +85,18 @@ def request_of(asking: Asking, left: float) -> pb.Request:
     )
 
 
-def request(asking: Asking) -> bytes:
+def request(asking: Asking, encoder: TurnEncoder) -> bytes:
     """The record that asks a seat, with its whole limit."""
-    clock = asking.seat.clock
+    seat = asking.seat
+    clock = seat.clock
     if asking.legal is not None:
         return encode_record(request_of(asking, clock.limit))
-    return encode_request(
-        asking.table, asking.seat.request, asking.phase, _ms(clock.limit), _ms(clock.bank), asking.event
-    )
+    return encoder.request(seat.request, asking.phase, _ms(clock.limit), _ms(clock.bank), asking.event)
 
 
-def charged(table: int, seat: Seat, charge: Charge, *, timed_out: bool = False) -> bytes:
+def charged(encoder: TurnEncoder, seat: Seat, charge: Charge, *, timed_out: bool = False) -> bytes:
     """The record that says what the open request of `seat` cost."""
-    return encode_charged(
-        table, seat.request, charge.elapsed, charge.charged, _ms(seat.clock.bank), timed_out=timed_out
-    )
+    return encoder.charged(seat.request, charge.elapsed, charge.charged, _ms(seat.clock.bank), timed_out=timed_out)
 
 
 def rejected(table: int, seat: Seat, refused: IllegalAnswer, *, retry: bool) -> bytes:

@@ -29,6 +29,7 @@ from services.match import records
 from services.match.clocks import UNTIMED, Charge
 from services.match.log import EventLog
 from services.match.seat import Seat, Wire
+from services.match.wire import TurnEncoder
 
 TAKEOVER_BOT = "greedy"
 """The house bot that plays on in a seat that has timed out too often."""
@@ -88,6 +89,8 @@ class Table:
         self._scores: list[DealScore] = []
         self._voided = 0
         self._log = EventLog(number)
+        self._encoder = TurnEncoder(number)
+        self._wires: tuple[Wire, ...] = ()
         self._record = RecordBuilder(records.record_head(order))
         self._house_turns: deque[Seat] = deque()
         for seat in self.seats:
@@ -102,6 +105,7 @@ class Table:
             seat = self.seats[index]
             seat.wire = wire
             wire.push_now(records.seated(self.order, self.number, index))
+        self._gather_wires()
         self._start_if_ready(now)
 
     def ready(self, seat: Seat, now: float) -> bool:
@@ -152,7 +156,7 @@ class Table:
         self._record.answered(
             seat.index, phase, answer, charged=charge.charged, elapsed=charge.elapsed, refused=seat.illegal_now
         )
-        self._close(seat, records.charged(self.number, seat, charge))
+        self._close(seat, records.charged(self._encoder, seat, charge))
         self._publish(events)
         self._advance(now)
         return True
@@ -188,6 +192,7 @@ class Table:
     def attach(self, seat: Seat, wire: Wire, now: float) -> None:
         """The bot has a (new) wire: it is told where the seat stands."""
         seat.wire = wire
+        self._gather_wires()
         resumed = records.resumed(self.order, self.number, seat, self._match.points)
         request = None
         if seat.request and seat.house is None:
@@ -202,6 +207,7 @@ class Table:
     def detach(self, seat: Seat, now: float) -> None:
         """The wire is broken; the clock goes on."""
         seat.wire = None
+        self._gather_wires()
         seat.disconnects += 1
         if seat.request:
             seat.clock.unreachable(now)
@@ -234,7 +240,7 @@ class Table:
             seat.spoils = True
             charge = seat.clock.stop(now, self._host.lag)
             times = seat.illegal_now
-            self._close(seat, records.charged(self.number, seat, charge))
+            self._close(seat, records.charged(self._encoder, seat, charge))
             default = self._match.deal.default(seat.index)
             self._apply(seat, default, Cause.ILLEGAL, now, charge, times)
 
@@ -246,7 +252,7 @@ class Table:
         seat.timeouts_in_a_row += 1
         self._host.observer.timeouts += 1
         refused = seat.illegal_now
-        self._close(seat, records.charged(self.number, seat, charge, timed_out=True))
+        self._close(seat, records.charged(self._encoder, seat, charge, timed_out=True))
         if 0 < self.order.faults.takeover_after <= seat.timeouts_in_a_row:
             seat.taken_over = True
             seat.deal_faults += 1
@@ -274,18 +280,24 @@ class Table:
         self._publish(events)
         self._advance(now)
 
+    def _gather_wires(self) -> None:
+        self._wires = tuple(seat.wire for seat in self.seats if seat.wire is not None)
+
     def _publish(self, events: list[Event]) -> None:
-        observer = self._host.observer
-        wires = [(seat.index, seat.wire) for seat in self.seats if seat.wire is not None]
+        wires = self._wires
         for event in events:
             record = self._log.add(event)
-            for _, wire in wires:
+            for wire in wires:
                 wire.push(record)
-            observer.events_sent += len(wires)
             if isinstance(event, DealStarted):
-                hands = self._log.add_hands(self._match.deal.hand)
-                for index, wire in wires:
-                    wire.push(hands[index])
+                self._show_hands()
+        self._host.observer.events_sent += len(events) * len(wires)
+
+    def _show_hands(self) -> None:
+        hands = self._log.add_hands(self._match.deal.hand)
+        for seat in self.seats:
+            if seat.wire is not None:
+                seat.wire.push(hands[seat.index])
 
     def _advance(self, now: float) -> None:
         """Asks whoever is to answer now; goes on to the next deal, or to the end."""
@@ -310,7 +322,7 @@ class Table:
         lag = self._host.lag
         seat.clock.ask(now, lag, self._match.deal.public.phase, reachable=seat.wire is not None)
         if seat.wire is not None:
-            seat.wire.push_request(records.request(self._asking(seat)), seat)
+            seat.wire.push_request(records.request(self._asking(seat), self._encoder), seat)
         if not seat.watched:
             due = seat.clock.soonest(now)
             if due is not None:

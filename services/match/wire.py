@@ -18,6 +18,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_to_proto
 from bots_sdk.convert.varints import DELIMITED, delimited, field_number, number_tag, varint
 from bots_sdk.rules.events import Event
+from bots_sdk.rules.phases import Phase
 
 # ---- frames: the two tags and lengths before the body of a record
 
@@ -100,31 +101,10 @@ def encode_resumed(resumed: pb.Resumed, events: bytes) -> bytes:
 
 _REQUEST_TABLE = number_tag(pb.Request, "table")
 _REQUEST_REQUEST = number_tag(pb.Request, "request")
-_REQUEST_PHASE = number_tag(pb.Request, "phase")
+_REQUEST_PHASES = tuple(number_tag(pb.Request, "phase") + varint(phase) for phase in range(len(Phase) + 1))
 _REQUEST_LIMIT = number_tag(pb.Request, "limit_ms")
 _REQUEST_BANK = number_tag(pb.Request, "bank_ms")
 _REQUEST_EVENT = number_tag(pb.Request, "event")
-
-
-def encode_request(table: int, request: int, phase: int, limit_ms: int, bank_ms: int, event: int) -> bytes:
-    """A `request` record without a list of legal answers; no argument but the times is 0."""
-    body = b"".join(
-        (
-            _REQUEST_TABLE,
-            varint(table),
-            _REQUEST_REQUEST,
-            varint(request),
-            _REQUEST_PHASE,
-            varint(phase),
-            _REQUEST_LIMIT + varint(limit_ms) if limit_ms else b"",
-            _REQUEST_BANK + varint(bank_ms) if bank_ms else b"",
-            _REQUEST_EVENT,
-            varint(event),
-        )
-    )
-    return _REQUEST_FRAMES[len(body)] + body
-
-
 _CHARGED_TABLE = number_tag(pb.Charged, "table")
 _CHARGED_REQUEST = number_tag(pb.Charged, "request")
 _CHARGED_CHARGED = number_tag(pb.Charged, "charged_us")
@@ -134,20 +114,34 @@ _CHARGED_ELAPSED = number_tag(pb.Charged, "elapsed_us")
 _MOST_US = (1 << 32) - 1
 
 
-def encode_charged(table: int, request: int, elapsed: float, charged: float, bank_ms: int, *, timed_out: bool) -> bytes:
-    """A `charged` record; times are seconds but the bank, and shown as at most 71 minutes, what the field holds."""
-    charged_us = min(int(charged * 1e6), _MOST_US)
-    elapsed_us = min(int(elapsed * 1e6), _MOST_US)
-    body = b"".join(
-        (
-            _CHARGED_TABLE,
-            varint(table),
-            _CHARGED_REQUEST,
-            varint(request),
-            _CHARGED_CHARGED + varint(charged_us) if charged_us else b"",
-            _CHARGED_BANK + varint(bank_ms) if bank_ms else b"",
-            _CHARGED_TIMED_OUT if timed_out else b"",
-            _CHARGED_ELAPSED + varint(elapsed_us) if elapsed_us else b"",
-        )
-    )
-    return _CHARGED_FRAMES[len(body)] + body
+class TurnEncoder:
+    """Encodes what one table sends for every decision: a request, and what it cost."""
+
+    __slots__ = ("_charged", "_request")
+
+    def __init__(self, table: int) -> None:
+        self._request = _REQUEST_TABLE + varint(table) + _REQUEST_REQUEST
+        self._charged = _CHARGED_TABLE + varint(table) + _CHARGED_REQUEST
+
+    def request(self, request: int, phase: int, limit_ms: int, bank_ms: int, event: int) -> bytes:
+        """A `request` record without a list of legal answers; no argument but the times is 0."""
+        body = self._request + varint(request) + _REQUEST_PHASES[phase]
+        if limit_ms:
+            body += _REQUEST_LIMIT + varint(limit_ms)
+        if bank_ms:
+            body += _REQUEST_BANK + varint(bank_ms)
+        body += _REQUEST_EVENT + varint(event)
+        return _REQUEST_FRAMES[len(body)] + body
+
+    def charged(self, request: int, elapsed: float, charged: float, bank_ms: int, *, timed_out: bool) -> bytes:
+        """A `charged` record; times are seconds but the bank, and shown as at most 71 minutes, what the field holds."""
+        body = self._charged + varint(request)
+        if charged_us := int(charged * 1e6):
+            body += _CHARGED_CHARGED + varint(min(charged_us, _MOST_US))
+        if bank_ms:
+            body += _CHARGED_BANK + varint(bank_ms)
+        if timed_out:
+            body += _CHARGED_TIMED_OUT
+        if elapsed_us := int(elapsed * 1e6):
+            body += _CHARGED_ELAPSED + varint(min(elapsed_us, _MOST_US))
+        return _CHARGED_FRAMES[len(body)] + body

@@ -9,7 +9,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_from_proto, event_to_proto
 from bots_sdk.convert.varints import varint
 from bots_sdk.rules.events import Event, Passed, Played, TrickEnded, WindClaimed, Yielded
-from services.match.wire import begin_events, encode_charged, encode_event, encode_record, encode_request, frame_event
+from services.match.wire import TurnEncoder, begin_events, encode_event, encode_record, frame_event
 
 number = st.integers(1, 2**32 - 1)
 milliseconds = st.integers(0, 2**32 - 1)
@@ -30,12 +30,12 @@ def test_requests(table: int, request: int, phase: int, limit: int, bank: int, e
     message = pb.Request(
         table=table, request=request, phase=pb.Phase.ValueType(phase), limit_ms=limit, bank_ms=bank, event=event
     )
-    assert encode_request(table, request, phase, limit, bank, event) == encode_record(message)
+    assert TurnEncoder(table).request(request, phase, limit, bank, event) == encode_record(message)
 
 
 @given(number, number, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), milliseconds, st.booleans())
 def test_charges(table: int, request: int, elapsed: int, charged: int, bank: int, timed_out: bool) -> None:
-    record = encode_charged(table, request, elapsed / 1e6, charged / 1e6, bank, timed_out=timed_out)
+    record = TurnEncoder(table).charged(request, elapsed / 1e6, charged / 1e6, bank, timed_out=timed_out)
     found = pb.PlayResponse.FromString(record).records[0].charged
     assert (found.table, found.request, found.bank_ms, found.timed_out) == (table, request, bank, timed_out)
     assert abs(found.elapsed_us - elapsed) <= 1
@@ -44,7 +44,7 @@ def test_charges(table: int, request: int, elapsed: int, charged: int, bank: int
 
 
 def test_a_charge_too_long_for_its_field_is_cut() -> None:
-    record = encode_charged(1, 1, 1e6, 1e6, 0, timed_out=True)
+    record = TurnEncoder(1).charged(1, 1e6, 1e6, 0, timed_out=True)
     assert pb.PlayResponse.FromString(record).records[0].charged.charged_us == 2**32 - 1
 
 
