@@ -153,6 +153,8 @@ def _parse_path(text: str) -> Path:
     path = Path(text).expanduser()
     if not text or (path.exists() and not path.is_dir()):
         raise ValueError("a folder, or a path where one can be made")
+    if not text.isprintable():  # SQLite takes no name that is not UTF-8, and shows where it is by its name
+        raise ValueError("a folder with a name that can be printed")
     return path
 
 
@@ -175,8 +177,6 @@ def _parse_switch(text: str) -> bool:
 
 
 def _parse_number(low: int, high: int) -> Callable[[str], int]:
-    if not text.isprintable():  # SQLite takes no name that is not UTF-8, and shows where it is by its name
-        raise ValueError("a folder with a name that can be printed")
     def parse(text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
             raise ValueError(f"a whole number from {low} to {high}")
