@@ -79,7 +79,8 @@ async def _diagnose_tls(place: _Place, tls: Tls) -> ArenaError | None:
         if "ALERT" in reason:
             if "CERTIFICATE" in reason or "UNKNOWN_CA" in reason:
                 return _certificate_missing(place, tls)
-            return TlsFailed(TlsFault.OTHER, f"{place.address} ended the handshake of TLS: {reason}")
+            hint = "" if tls.certificate else ": does it demand a certificate of its clients? --tls-cert and --tls-key"
+            return TlsFailed(TlsFault.OTHER, f"{place.address} ended the handshake of TLS ({reason}){hint}")
         if await _speaks_plainly(place):
             return _no_tls(place)
         return TlsFailed(TlsFault.OTHER, f"no connection with TLS to {place.address} comes about: {reason or error}")

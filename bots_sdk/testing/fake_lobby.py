@@ -12,7 +12,7 @@ import grpc.aio
 
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceServicer, add_LobbyServiceServicer_to_server
-from bots_sdk.testing.fake_match_service import abort
+from bots_sdk.testing.fake_match_service import abort, listen
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -26,10 +26,12 @@ class FakeLobby(LobbyServiceServicer):
         attending: how often each token is in now.
         attended: every request to attend.
         silence_limit_s: what attending bots are told.
+        credentials: with which it listens when it is started; None: in plain text.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
         self.address = ""
+        self.credentials = credentials
         self.tokens: dict[str, str] = {}
         self.attending: dict[str, int] = {}
         self.attended: list[pb.AttendRequest] = []
@@ -54,7 +56,7 @@ class FakeLobby(LobbyServiceServicer):
         """Listen, on the same port as before if it was stopped."""
         server = grpc.aio.server(options=[("grpc.so_reuseport", 0), ("grpc.http2.max_ping_strikes", 0)])
         add_LobbyServiceServicer_to_server(self, server)
-        self._port = server.add_insecure_port(f"127.0.0.1:{self._port}")
+        self._port = listen(server, f"127.0.0.1:{self._port}", self.credentials)
         self.address = f"127.0.0.1:{self._port}"
         await server.start()
         self._server = server

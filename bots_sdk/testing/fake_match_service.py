@@ -117,16 +117,25 @@ class _End:
         self.metadata = metadata or {}
 
 
+def listen(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None) -> int:
+    """Let the server listen there, with TLS if there are credentials; the port."""
+    if credentials is None:
+        return server.add_insecure_port(address)
+    return server.add_secure_port(address, credentials)
+
+
 class FakeMatchService:
     """Listens on a free port of this machine; to be used with `async with`.
 
     Attributes:
         address: HOST:PORT.
         streams: every stream that has been opened, in order.
+        credentials: with which it listens when it is started; None: in plain text.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, credentials: grpc.ServerCredentials | None = None) -> None:
         self.address = ""
+        self.credentials = credentials
         self.streams: list[FakeStream] = []
         self._opened: asyncio.Queue[FakeStream] = asyncio.Queue()
         self._server: grpc.aio.Server | None = None
@@ -146,7 +155,7 @@ class FakeMatchService:
         server = grpc.aio.server(options=[("grpc.so_reuseport", 0), ("grpc.http2.max_ping_strikes", 0)])
         handler: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(self._play)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": handler}),))
-        self._port = server.add_insecure_port(f"127.0.0.1:{self._port}")
+        self._port = listen(server, f"127.0.0.1:{self._port}", self.credentials)
         self.address = f"127.0.0.1:{self._port}"
         await server.start()
         self._server = server
