@@ -1,0 +1,242 @@
+"""Gateway, match service and metrics behind TLS: who is let in, who is not, and that certificates replace no token."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+import pytest
+from cryptography import x509
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from baohuang.match.v1 import match_service_pb2 as play_pb
+from bots_sdk.client import LobbyClient, Tls
+from bots_sdk.client.channel import error_of, open_channel
+from bots_sdk.errors import ArenaError, TicketRejected, TlsFailed, TlsFault, TokenRejected
+from services.cli.client import connect
+from services.common.clock import SystemClock
+from services.common.metrics import LedgerMetrics, LobbyMetrics, MatchMetrics, make_registry
+from services.common.scraping import MetricsServer, serve_metrics
+from services.common.settings import Settings
+from services.common.targets import Role
+from services.common.tls import ServerTls
+from services.gateway.gateway import Addresses, Gateway, GatewayMetrics
+from services.ledger.ledger import Ledger
+from services.match.service import MatchService, MatchServiceSettings
+from tests.integration.certificates import Certificates
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@dataclass
+class Whole:
+    """Everything of a platform that listens."""
+
+    gateway: Addresses
+    match: str
+    metrics: str
+
+
+@contextlib.asynccontextmanager
+async def serving(data: Path, tls: ServerTls | None) -> AsyncIterator[Whole]:
+    with Ledger.open(data / "ledger.db") as ledger:
+        files = (None, None, None) if tls is None else (tls.certificate, tls.key, tls.client_ca)
+        settings = Settings(data, port=0, http_port=0, **dict(zip(NAMES, files, strict=True)))  # type: ignore[arg-type]
+        gateway = Gateway(
+            settings,
+            ledger,
+            b"k" * 32,
+            lambda name: pytest.fail("no tournament is started here"),
+            metrics=GatewayMetrics(LobbyMetrics(), LedgerMetrics()),
+            clock=SystemClock(),
+        )
+        service = make_match_service(tls)
+        metrics = serve_metrics(make_registry(Role.MATCH_SERVICE, MatchMetrics()), "127.0.0.1", tls=tls)
+        addresses = await gateway.start()
+        try:
+            yield Whole(addresses, await service.start(), metrics.address)
+        finally:
+            await asyncio.to_thread(metrics.close)
+            await service.stop()
+            await gateway.stop()
+
+
+NAMES = ("tls_server_cert", "tls_server_key", "tls_client_ca")
+
+
+def make_match_service(tls: ServerTls | None, port: int = 0) -> MatchService:
+    settings = MatchServiceSettings("match-1", port=port, ticket_key=b"k" * 32, tls=tls)
+    return MatchService(settings, MatchMetrics(), SystemClock())
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Certificates:
+    return Certificates(tmp_path / "ours")
+
+
+@pytest.fixture
+async def demanding(tmp_path: Path, ours: Certificates) -> AsyncIterator[Whole]:
+    async with serving(tmp_path, ours.server(client_ca=ours.ca)) as whole:
+        yield whole
+
+
+async def health_of(address: str, tls: Tls | None) -> int:
+    channel = open_channel(address, tls)
+    stub: Any = health_pb2_grpc.HealthStub(channel)
+    try:
+        return int((await stub.Check(health_pb2.HealthCheckRequest(), timeout=20)).status)
+    finally:
+        await channel.close()
+
+
+async def read(url: str, tls: Tls | None) -> str:
+    def fetch() -> str:
+        context = None if tls is None else tls.context()
+        if context is not None:
+            context.set_alpn_protocols(["http/1.1"])
+        with urllib.request.urlopen(url, timeout=20, context=context) as response:
+            return str(response.read().decode())
+
+    return await asyncio.to_thread(fetch)
+
+
+# ---- who is let in
+
+
+async def test_with_tls_everything_that_listens_speaks_it(tmp_path: Path, ours: Certificates) -> None:
+    async with serving(tmp_path, ours.server()) as whole:
+        assert await health_of(whole.gateway.grpc, ours.trusting) == health_pb2.HealthCheckResponse.SERVING
+        async with connect(whole.gateway.grpc, ours.trusting):
+            pass
+        assert "baohuang_bots_attending" in await read(f"https://{whole.gateway.http}/metrics", ours.trusting)
+        assert "baohuang_tables_live" in await read(f"https://{whole.metrics}/metrics", ours.trusting)
+        assert isinstance(await play_error(whole.match, ours.trusting), TicketRejected)
+        for address in (whole.gateway.http, whole.metrics):
+            with pytest.raises((urllib.error.URLError, ConnectionError)):
+                await read(f"http://{address}/metrics", None)
+        for address in (whole.gateway.grpc, whole.match):
+            fault = await handshake_fault(address, None)
+            assert fault is TlsFault.SERVER_SPEAKS_TLS
+
+
+async def test_without_a_certificate_nobody_gets_through_the_handshake(demanding: Whole, ours: Certificates) -> None:
+    for address in (demanding.gateway.grpc, demanding.match):
+        assert await handshake_fault(address, ours.trusting) is TlsFault.CLIENT_CERTIFICATE_NEEDED
+    for address in (demanding.gateway.http, demanding.metrics):
+        for path in ("/", "/metrics", "/sd"):
+            with pytest.raises((urllib.error.URLError, ssl.SSLError, ConnectionError)) as caught:
+                await read(f"https://{address}{path}", ours.trusting)
+            assert not isinstance(caught.value, urllib.error.HTTPError), "it was answered"
+
+
+async def test_of_strangers_no_certificate_is_taken(demanding: Whole, ours: Certificates, tmp_path: Path) -> None:
+    stranger = Certificates(tmp_path / "strangers").client(ca=ours.ca)
+    for address in (demanding.gateway.grpc, demanding.match):
+        assert await handshake_fault(address, stranger) is TlsFault.CLIENT_CERTIFICATE_REFUSED
+
+
+async def test_with_a_certificate_tokens_and_tickets_are_needed_all_the_same(
+    demanding: Whole, ours: Certificates
+) -> None:
+    client = ours.client()
+    assert await health_of(demanding.gateway.grpc, client) == health_pb2.HealthCheckResponse.SERVING
+    assert "baohuang_tables_live" in await read(f"https://{demanding.metrics}/metrics", client)
+    async with LobbyClient(demanding.gateway.grpc, client) as lobby:
+        with pytest.raises(TokenRejected):
+            await anext(lobby.attend("bh_nobody", 1))
+    assert isinstance(await play_error(demanding.match, client), TicketRejected)
+
+
+async def handshake_fault(address: str, tls: Tls | None) -> TlsFault:
+    async with LobbyClient(address, tls) as lobby:
+        with pytest.raises(TlsFailed) as caught:
+            await lobby.register("mine")
+    return caught.value.fault
+
+
+async def play_error(address: str, tls: Tls) -> ArenaError:
+    """Why a bot that has a wrong ticket is not let into a match service."""
+    hello = play_pb.ClientRecord(hello=play_pb.Hello(ticket="forged", sdk="test", protocol_version=1, tables=1))
+    channel = open_channel(address, tls)
+    call: Any = channel.stream_stream(
+        "/baohuang.match.v1.MatchService/Play", request_serializer=play_pb.PlayRequest.SerializeToString
+    )()
+    try:
+        await call.write(play_pb.PlayRequest(records=[hello]))
+        while await call.read() is not grpc.aio.EOF:
+            pass
+    except grpc.aio.AioRpcError as error:
+        return error_of(error, address)
+    finally:
+        await channel.close()
+    pytest.fail("it was let in")
+
+
+# ---- as a stranger's tool sees it
+
+
+@pytest.mark.parametrize(("version", "spoken"), [("-tls1_3", True), ("-tls1_2", True), ("-tls1_1", False)])
+async def test_old_versions_are_not_spoken(demanding: Whole, ours: Certificates, version: str, spoken: bool) -> None:
+    client = ours.client()
+    for address in (demanding.gateway.grpc, demanding.gateway.http, demanding.match, demanding.metrics):
+        command = ["openssl", "s_client", "-connect", address, version, "-CAfile", str(ours.ca), "-verify_return_error"]
+        command += ["-cert", str(client.certificate), "-key", str(client.key), "-cipher", "DEFAULT:@SECLEVEL=0"]
+        done = await asyncio.to_thread(
+            subprocess.run, command, input="", capture_output=True, text=True, timeout=30, check=False
+        )
+        assert ("Cipher is (NONE)" not in done.stdout) is spoken, done.stdout + done.stderr
+        assert not spoken or "Verify return code: 0 (ok)" in done.stdout
+
+
+# ---- metrics while somebody dawdles
+
+
+@pytest.fixture
+def metrics(ours: Certificates) -> Iterator[MetricsServer]:
+    server = serve_metrics(make_registry(Role.DIRECTOR), "127.0.0.1", tls=ours.server())
+    yield server
+    server.close()
+
+
+async def test_who_is_slow_with_his_handshake_keeps_nobody_waiting(metrics: MetricsServer, ours: Certificates) -> None:
+    host, _, port = metrics.address.rpartition(":")
+    with socket.create_connection((host, int(port))) as silent, socket.create_connection((host, int(port))) as slow:
+        slow.sendall(b"\x16\x03\x01")  # the beginning of a handshake, and no more
+        assert "process_resident_memory_bytes" in await read(f"https://{metrics.address}/metrics", ours.trusting)
+        silent.sendall(b"GET / HTTP/1.0\r\n\r\n")  # no TLS at all
+        assert "process_resident_memory_bytes" in await read(f"https://{metrics.address}/metrics", ours.trusting)
+
+
+# ---- certificates that are renewed
+
+
+async def test_a_new_life_of_a_match_service_takes_the_files_that_are_there_by_then(ours: Certificates) -> None:
+    tls, renewed = ours.server(), ours.server()
+    first = make_match_service(tls)
+    address = await first.start()
+    before = await serial_of(address)
+    await first.stop()
+    tls.certificate.write_bytes(renewed.certificate.read_bytes())
+    tls.key.write_bytes(renewed.key.read_bytes())
+    second = make_match_service(tls, int(address.rpartition(":")[2]))
+    await second.start()
+    assert before != await serial_of(address)
+    assert await serial_of(address) == x509.load_pem_x509_certificate(renewed.certificate.read_bytes()).serial_number
+    await second.stop()
+
+
+async def serial_of(address: str) -> int:
+    host, _, port = address.rpartition(":")
+    pem = await asyncio.to_thread(ssl.get_server_certificate, (host, int(port)), timeout=20)
+    return x509.load_pem_x509_certificate(pem.encode()).serial_number
