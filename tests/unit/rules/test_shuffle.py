@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bots_sdk.rules import shuffle
 from bots_sdk.rules.cards import format_cards
 from bots_sdk.rules.notation import format_hand
 from bots_sdk.rules.profiles import PROFILES, make_options
@@ -70,6 +71,17 @@ def test_the_documented_vectors_hold() -> None:
         format_hand(deal_out(PROFILES["qingdao"], later, 3)[0]),
         commitment(b"n" * 16, SECRET).hex(),
     ]
+
+
+@pytest.mark.parametrize("bound", [2, 3, 165, 168, 216])
+def test_numbers_from_the_ragged_end_are_thrown_away(bound: int) -> None:
+    """No seed that anybody can find comes to it, so the numbers are put in by hand."""
+    multiple = 2**64 // bound * bound
+    draws = shuffle._Draws(b"")
+    draws._words = [5, 2**64 - 1, multiple] if multiple < 2**64 else [5]
+    assert draws.below(bound) == 5 % bound
+    draws._words = [multiple - 1]
+    assert draws.below(bound) == bound - 1
 
 
 def test_the_seed_is_an_hmac() -> None:
