@@ -77,7 +77,8 @@ def tokens_table(tokens: Iterable[access_pb.AccessToken]) -> Any:
 def standings_table(standings: Iterable[pb.Standing]) -> Any:
     """The table, best first; the interval as its half width, since it lies evenly around the mean.
 
-    A title, and beans, have columns where the tournament has them.
+    A title, and beans, have columns where the tournament has them; so has what was paid for faults. Where deals were
+    left out because another bot spoiled them, `deals` says how many count of how many.
     """
     from rich import box
     from rich.table import Table
@@ -85,12 +86,13 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
     lines = list(standings)
     titles = any(line.title for line in lines)
     beans = any(line.HasField("beans") for line in lines)
+    paid = any(line.points_paid for line in lines)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("bot", no_wrap=True)
     if titles:
         table.add_column("title", no_wrap=True)
-    counts = ("matches", "deals", "blocks", "faults")
+    counts = ("matches", "deals", "blocks", "faults", *(("paid",) if paid else ()))
     for title in ("points/deal", "95 %", *(("beans/deal", "95 %") if beans else ()), *counts):
         table.add_column(title, justify="right", no_wrap=True)
     for line in lines:
@@ -101,8 +103,11 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
             f"{line.points_per_deal:+.3f}",
             _half_width(line.low, line.high, 3) if line.HasField("low") else "-",
             *(_beans_of(line) if beans else ()),
-            *map(str, (line.matches, line.deals, line.blocks)),
+            str(line.matches),
+            str(line.deals) if line.deals_counted == line.deals else f"{line.deals_counted}/{line.deals}",
+            str(line.blocks),
             str(line.timeouts + line.illegal_answers + line.takeovers),
+            *([str(line.points_paid)] if paid else []),
         )
     return table
 

@@ -33,7 +33,7 @@ class FaultScore(StrEnum):
     PENALTY = "penalty"
     """Those, less so many points for each fault."""
     FORFEIT = "forfeit"
-    """A fixed loss for each deal it spoiled, or the points as played where they are still worse."""
+    """A fixed loss for each deal it spoiled, or the points as played less a penalty where that is still worse."""
 
 
 class OthersScore(StrEnum):
@@ -83,11 +83,11 @@ class ClockRules:
     """
 
     limit: timedelta | None = timedelta(seconds=2)
-    limits: tuple[tuple[Phase, timedelta], ...] = ()
     bank: timedelta = timedelta(0)
     increment: timedelta = timedelta(0)
     grace: timedelta = timedelta(milliseconds=200)
     ready: timedelta = timedelta(seconds=30)
+    limits: tuple[tuple[Phase, timedelta], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ class FaultRules:
 
     A seat *spoils* a deal when the platform decides in it: by a default, or through a house bot that has taken over. An
     illegal answer that is mended in time is a fault and spoils nothing. `score` is what the bot itself gets for that,
-    with `penalty` points for each fault or `forfeit` points for each spoiled deal; `others` is what the others get.
+    with `penalty` points for each fault, or `forfeit` points for each spoiled deal and `penalty` at least; `others` is
+    what the others get.
     """
 
     illegal: IllegalPolicy = IllegalPolicy.RETRY

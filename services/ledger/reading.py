@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from services.common.matches import DealScore, SeatFaults
+from services.common.matches import NO_FAULTS, DealScore, SeatFaults
 from services.ledger.schema import attempts, deals, faults, records, results, totals
 from services.ledger.values import Attempt, Result, Totals
 
@@ -117,9 +117,13 @@ def _scores(connection: Connection, tournament_id: int, span: tuple[int, int]) -
         .where(deals.c.tournament_id == tournament_id, deals.c.number.between(*span))
         .order_by(deals.c.number, deals.c.deal)
     )
-    for number, deal, p0, p1, p2, p3, p4, places, emperor, guard, solo, voided, b0, b1, b2, b3, b4 in rows:
+    for number, deal, p0, p1, p2, p3, p4, places, emperor, guard, solo, voided, *rest in rows:
+        b0, b1, b2, b3, b4, spoiled, f0, f1, f2, f3, f4 = rest
         beans = None if b0 is None else (b0, b1, b2, b3, b4)
-        found[number].append(DealScore(deal, (p0, p1, p2, p3, p4), places, emperor, guard, solo, voided, beans))
+        # Deals from before faults were kept by deal have none.
+        wrong = (f0, f1, f2, f3, f4) if f0 or f1 or f2 or f3 or f4 else NO_FAULTS
+        points = (p0, p1, p2, p3, p4)
+        found[number].append(DealScore(deal, points, places, emperor, guard, solo, voided, beans, spoiled, wrong))
     return found
 
 

@@ -132,9 +132,11 @@ def _deal_rows(tournament_id: int, outcome: MatchOutcome) -> Iterator[dict[str, 
             "guard": deal.guard,
             "solo": deal.solo,
             "voided": deal.voided,
+            "spoiled": deal.spoiled,
         }
         row.update((f"points_{seat}", points) for seat, points in enumerate(deal.points))
         row.update((f"beans_{seat}", beans) for seat, beans in enumerate(deal.beans or (None,) * SEATS))
+        row.update((f"faults_{seat}", count) for seat, count in enumerate(deal.faults))
         yield row
 
 

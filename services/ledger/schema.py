@@ -245,6 +245,8 @@ deals = Table(
     Column("solo", Solo),
     Column("voided", Integer, nullable=False),
     *(Column(f"beans_{seat}", BigInteger) for seat in range(5)),
+    Column("spoiled", Seats),
+    *(Column(f"faults_{seat}", Integer) for seat in range(5)),
     ForeignKeyConstraint(["tournament_id", "number"], ["results.tournament_id", "results.number"]),
     sqlite_with_rowid=False,
 )

@@ -99,14 +99,17 @@ def _standings(shown: TournamentCard, standings: Sequence[StandingLine]) -> Mark
     # A column of beans or titles is there where the tournament has them.
     beans = [("Beans per deal", "number")] if any(line.beans_per_deal is not None for line in standings) else []
     titles = [("Title", "")] if any(line.title for line in standings) else []
+    has_paid = any(line.points_paid for line in standings)
+    paid = [("Paid", "number")] if has_paid else []
     head = _row("th", ("", "number"), ("Bot", ""), *titles, ("Points per deal", "number"), ("95 % interval", "number"),
-                ("", ""), *beans, ("Matches", "number"), ("Deals", "number"), ("Faults", "number"))  # fmt: skip
+                ("", ""), *beans, ("Matches", "number"), ("Deals", "number"), ("Faults", "number"),
+                *paid)  # fmt: skip
     edge = max((abs(end) for line in standings for end in _ends(line)), default=0.0) or 1.0
-    rows = [_standing_row(line, edge) for line in standings]
+    rows = [_standing_row(line, edge, has_paid=has_paid) for line in standings]
     return _section(title, _table(head, rows))
 
 
-def _standing_row(line: StandingLine, edge: float) -> Markup:
+def _standing_row(line: StandingLine, edge: float, *, has_paid: bool) -> Markup:
     low, high = line.low, line.high
     interval = "too few deals" if low is None or high is None else f"{_signed(low)} … {_signed(high)}"
     return element(
@@ -119,8 +122,9 @@ def _standing_row(line: StandingLine, edge: float) -> Markup:
         element("td", _chart(line, edge)),
         *([_number(_signed(line.beans_per_deal))] if line.beans_per_deal is not None else []),
         _number(line.matches),
-        _number(line.deals),
+        _number(line.deals if line.counted == line.deals else f"{line.counted} of {line.deals}"),
         _number(line.faults),
+        *([_number(line.points_paid)] if has_paid else []),
     )
 
 

@@ -41,7 +41,7 @@ class BotCard:
 class StandingLine(Protocol):
     """One line of a table of standings, best first; `services.tournament.standings.values.Standing` is one.
 
-    `title` is empty without titles, `beans_per_deal` None without beans.
+    `title` is empty without titles, `beans_per_deal` None without beans. `counted` of the `deals` are in the mean.
     """
 
     @property
@@ -64,6 +64,10 @@ class StandingLine(Protocol):
     def title(self) -> str: ...
     @property
     def beans_per_deal(self) -> float | None: ...
+    @property
+    def counted(self) -> int: ...
+    @property
+    def points_paid(self) -> int: ...
 
 
 class Watchable(Protocol):

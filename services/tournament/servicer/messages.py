@@ -28,6 +28,7 @@ _ORDERS = {
     pb.STANDINGS_ORDER_BY_BEANS: Order.BEANS,
 }
 _MOST_BEANS = 2**63 - 1
+_MOST_BEANS_PAID = 2**64 - 1
 
 
 def order_from_proto(order: int) -> Order:
@@ -103,6 +104,10 @@ def standing_to_proto(standing: Standing) -> pb.Standing:
         beans_per_deal=standing.beans_per_deal,
         beans_low=standing.beans_low,
         beans_high=standing.beans_high,
+        deals_counted=standing.counted,
+        deals_spoiled=standing.spoiled,
+        points_paid=standing.points_paid,
+        beans_paid=None if standing.beans_paid is None else min(standing.beans_paid, _MOST_BEANS_PAID),
     )
 
 

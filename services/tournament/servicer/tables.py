@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.tournament.servicer.plans import Plan
-from services.tournament.standings import Order, PlayedMatch, Standing, StandingsTable
+from services.tournament.standings import Order, PlayedMatch, Standing, StandingsTable, bean_unit
 
 
 class Tables:
@@ -33,7 +33,14 @@ class Tables:
         done = self._ledger.totals(name).matches
         known = self._tables.get(name)
         if known is None or known[0] != done:
-            table = StandingsTable(plan.spec.entrants, beans=beans, titles=plan.spec.options.titles)
+            options = plan.spec.options
+            table = StandingsTable(
+                plan.spec.entrants,
+                beans=beans,
+                titles=options.titles,
+                faults=plan.spec.faults,
+                bean_unit=bean_unit(options),
+            )
             for match in self._played(plan):
                 table.add(match)
             orders = list(Order) if beans else [Order.POINTS]

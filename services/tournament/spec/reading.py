@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES
-from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules, IllegalPolicy
+from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules, FaultScore, IllegalPolicy, OthersScore
 from services.tournament.spec.amounts import count_sets
 from services.tournament.spec.document import MappingNode, SequenceNode, compose_document
 from services.tournament.spec.errors import SpecError
 from services.tournament.spec.fields import Fields, Problems, found, hint, scalar_text, shown
 from services.tournament.spec.overrides import read_overrides
 from services.tournament.spec.values import (
+    DECISION_GROUPS,
+    DECISIONS,
     HOUSE_BOTS,
     MAX_BOTS,
     MAX_SETS,
@@ -32,6 +35,8 @@ KEYS = (
 MAX_DEALS = 1_000
 MAX_MATCHES = MAX_SETS["balanced"] * SEATS
 MAX_SEED = 200
+MAX_PAID = 1_000
+"""Points: more than any deal is worth, unless somebody has raised the scores of solos."""
 _AMOUNTS = ("matches", "matches_per_bot", "meetings")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 _HOUSE = re.compile(rf"{HOUSE_PREFIX}(?:{'|'.join(HOUSE_BOTS)})(?:#(?:[2-9]|[1-9][0-9]{{1,2}}))?", re.ASCII)
@@ -178,13 +183,20 @@ def _read_clock(fields: Fields) -> ClockRules:
     default = ClockRules()
     if fields.is_off("clock"):
         return ClockRules(limit=None)
-    clock = fields.mapping("clock", ("limit", "bank", "increment", "grace", "ready"))
+    clock = fields.mapping("clock", ("limit", "limits", "bank", "increment", "grace", "ready"))
     if clock is None:
         return default
-    return ClockRules(
-        limit=None
+    limit = (
+        None
         if clock.is_off("limit")
-        else clock.duration("limit", timedelta(milliseconds=1), _HOUR, default.limit or _HOUR),
+        else clock.duration("limit", timedelta(milliseconds=1), _HOUR, default.limit or _HOUR)
+    )
+    limits = _read_limits(clock)
+    if limits and limit is None:
+        clock.note("limits", "with `limit: off` there are no limits at all; leave this out, or give `limit` a time.")
+    return ClockRules(
+        limit=limit,
+        limits=limits,
         bank=clock.duration("bank", _NO_TIME, 24 * _HOUR, default.bank),
         increment=clock.duration("increment", _NO_TIME, _HOUR, default.increment),
         grace=clock.duration("grace", _NO_TIME, timedelta(minutes=1), default.grace),
@@ -192,17 +204,38 @@ def _read_clock(fields: Fields) -> ClockRules:
     )
 
 
+def _read_limits(clock: Fields) -> tuple[tuple[Phase, timedelta], ...]:
+    """The kinds of decision with a limit of their own; one named by itself goes before a group it is in."""
+    limits = clock.mapping("limits", (*DECISIONS, *DECISION_GROUPS))
+    if limits is None:
+        return ()
+    found: dict[Phase, timedelta] = {}
+    for names in (DECISION_GROUPS, {name: (phase,) for name, phase in DECISIONS.items()}):
+        for name, phases in names.items():
+            if limits.node(name) is not None:
+                limit = limits.duration(name, timedelta(milliseconds=1), _HOUR, _HOUR)
+                found |= dict.fromkeys(phases, limit)
+    return tuple(sorted(found.items()))
+
+
 def _read_faults(fields: Fields) -> FaultRules:
     default = FaultRules()
-    faults = fields.mapping("faults", ("illegal", "illegal_limit", "takeover_after"))
+    keys = ("illegal", "illegal_limit", "takeover_after", "score", "penalty", "forfeit", "others")
+    faults = fields.mapping("faults", keys)
     if faults is None:
         return default
+    penalty = faults.number("penalty", 1, MAX_PAID, default.penalty)
+    forfeit = faults.number("forfeit", 1, MAX_PAID, default.forfeit)
     limit = faults.number("illegal_limit", 1, 100, default.illegal_limit)
     takeover = faults.number("takeover_after", 0, 10_000, default.takeover_after)
     return FaultRules(
         illegal=faults.choice("illegal", IllegalPolicy, default.illegal),
         illegal_limit=default.illegal_limit if limit is None else limit,
         takeover_after=default.takeover_after if takeover is None else takeover,
+        score=faults.choice("score", FaultScore, default.score),
+        penalty=default.penalty if penalty is None else penalty,
+        forfeit=default.forfeit if forfeit is None else forfeit,
+        others=faults.choice("others", OthersScore, default.others),
     )
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import count
 
 from bots_sdk.rules.options import Options
+from bots_sdk.rules.phases import Phase
 from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules
 
 SEATS = 5
@@ -19,6 +20,14 @@ HOUSE_BOTS = ("greedy", "random")
 """The house bots a tournament may name, and the order in which they fill up."""
 
 NO_SHOW_LIMIT = 5
+
+DECISIONS = {phase.name.lower(): phase for phase in Phase if phase <= Phase.PLAY}
+"""The kinds of decision by their names: those of the phases in which they are asked for."""
+DECISION_GROUPS = {
+    "tribute": (Phase.PAY, Phase.TAKE),
+    "opening": (Phase.WINDOW, Phase.THRONE, Phase.CALL, Phase.DECLARE, Phase.KICK, Phase.STAKE),
+}
+"""Names for several kinds at once."""
 
 OptionValue = str | int | bool | None | tuple[int, ...]
 

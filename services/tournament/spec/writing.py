@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import yaml
 
-from services.common.matches import ClockRules, FaultRules
+from services.common.matches import ClockRules, FaultRules, FaultScore
 from services.tournament.spec.durations import format_duration
 from services.tournament.spec.values import ScheduleRules, TournamentSpec
 
@@ -41,8 +41,10 @@ def _schedule(rules: ScheduleRules) -> dict[str, object]:
 
 
 def _clock(clock: ClockRules) -> dict[str, object]:
+    limits = {phase.name.lower(): format_duration(limit) for phase, limit in clock.limits}
     return {
         "limit": "off" if clock.limit is None else format_duration(clock.limit),
+        **({"limits": limits} if limits else {}),
         "bank": format_duration(clock.bank),
         "increment": format_duration(clock.increment),
         "grace": format_duration(clock.grace),
@@ -51,8 +53,15 @@ def _clock(clock: ClockRules) -> dict[str, object]:
 
 
 def _faults(faults: FaultRules) -> dict[str, object]:
-    return {
+    usual = FaultRules()
+    written: dict[str, object] = {
         "illegal": str(faults.illegal),
         "illegal_limit": faults.illegal_limit,
         "takeover_after": faults.takeover_after,
+        "score": str(faults.score),
     }
+    if faults.score is FaultScore.PENALTY or faults.penalty != usual.penalty:
+        written["penalty"] = faults.penalty
+    if faults.score is FaultScore.FORFEIT or faults.forfeit != usual.forfeit:
+        written["forfeit"] = faults.forfeit
+    return written | {"others": str(faults.others)}

@@ -8,6 +8,10 @@ its percentile interval is too short with few blocks (89 % instead of 95 % at ei
 close enough to normal for t to hold what it promises. With blocks of unequal weight it is the interval of a ratio of
 two sums, points over deals (Cochran, Sampling Techniques, 6.3); with equal weights the two are the same.
 
+A deal in which the platform decided for a seat is *spoiled* by it. For that seat it counts, by the rule of `paying`;
+for the others it is left out, so that they neither gain nor lose by it. With rotation it is left out in its whole
+block: whoever leaves out one of the five matches leaves out good hands or bad ones, and a bot could choose which.
+
 All sums are sums of whole numbers, and blocks are taken in their own order, so the order of the results changes
 nothing.
 """
@@ -20,7 +24,8 @@ from fractions import Fraction
 import numpy as np
 
 from bots_sdk.rules.titles import title_of
-from services.common.matches import SeatFaults
+from services.common.matches import DealScore, FaultRules, OthersScore, SeatFaults
+from services.tournament.standings.paying import paid_by
 from services.tournament.standings.student import t_quantile
 from services.tournament.standings.values import Order, PlayedMatch, Standing
 
@@ -31,21 +36,42 @@ _COLUMNS = {Order.POINTS: (0, 1), Order.BEANS: (2, 3)}
 """Where in a block is what was won, and in how many deals."""
 
 
+_Block = tuple[int, int]
+"""Group and deal."""
+
+
 class StandingsTable:
     """Takes in matches in any order and has the table ready at any time.
 
     Memory grows with entrants times blocks: four numbers for each block an entrant has played in.
     """
 
-    def __init__(self, names: Sequence[str], *, beans: bool = False, titles: bool = False) -> None:
-        """The entrants' names, by index; whether deals are settled in beans, and whether points carry titles."""
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        beans: bool = False,
+        titles: bool = False,
+        faults: FaultRules | None = None,
+        bean_unit: int = 1,
+    ) -> None:
+        """The entrants' names, by index; whether deals are settled in beans, and whether points carry titles.
+
+        `faults` says what spoiled deals are worth, `bean_unit` how many beans go with a point.
+        """
         self._names = tuple(names)
         self._has_beans = beans
         self._has_titles = titles
+        self._rules = faults or FaultRules()
+        self._unit = bean_unit
         self._numbers: set[int] = set()
-        # By entrant: block (group, deal) -> [points, deals, beans, deals with beans].
-        self._blocks: list[dict[tuple[int, int], list[int]]] = [{} for _ in names]
-        self._matches = [0] * len(self._names)
+        # By entrant: block -> [points, deals, beans, deals with beans]; of deals it has not spoiled, and of the others.
+        self._blocks: list[dict[_Block, list[int]]] = [{} for _ in names]
+        self._faulty: list[dict[_Block, list[int]]] = [{} for _ in names]
+        # By block: who has spoiled a deal of it, as far as others are to be spared that.
+        self._spoilers: dict[_Block, set[int]] = {}
+        # By entrant: matches, deals, deals with beans, spoiled deals, points paid, beans paid.
+        self._played = [[0, 0, 0, 0, 0, 0] for _ in names]
         # By entrant: timeouts, illegal answers, disconnects, takeovers.
         self._faults = [[0, 0, 0, 0] for _ in names]
 
@@ -60,70 +86,108 @@ class StandingsTable:
         if not all(0 <= entrant < len(self._names) for entrant in match.entrants):
             raise ValueError(f"Match {match.number} names entrants {match.entrants}; there are {len(self._names)}.")
         self._numbers.add(match.number)
+        for deal in match.deals:
+            block = (match.group, deal.number)
+            if deal.spoiled and self._rules.others is OthersScore.BLOCK:
+                self._spoilers.setdefault(block, set()).update(match.entrants[seat] for seat in deal.spoiled)
+            for seat, entrant in enumerate(match.entrants):
+                self._take_in(deal, block, seat, entrant)
         for seat, entrant in enumerate(match.entrants):
-            blocks = self._blocks[entrant]
-            for deal in match.deals:
-                block = blocks.setdefault((match.group, deal.number), [0, 0, 0, 0])
-                block[0] += deal.points[seat]
-                block[1] += 1
-                if self._has_beans and deal.beans is not None:
-                    block[2] += deal.beans[seat]
-                    block[3] += 1
-            self._matches[entrant] += 1
+            self._played[entrant][0] += 1
             for kind, faults in enumerate(_counts(match.faults[seat])):
                 self._faults[entrant][kind] += faults
 
+    def _take_in(self, deal: DealScore, block: _Block, seat: int, entrant: int) -> None:
+        has_beans = self._has_beans and deal.beans is not None
+        spoils = seat in deal.spoiled
+        played = self._played[entrant]
+        played[1] += 1
+        played[2] += has_beans
+        played[3] += spoils
+        if spoils or deal.faults[seat]:
+            paid = paid_by(seat, deal, self._rules, self._unit)
+            sums = self._faulty[entrant].setdefault(block, [0, 0, 0, 0])
+            sums[0] -= paid.points
+            played[4] += paid.points
+            if has_beans:
+                sums[2] -= paid.beans
+                played[5] += paid.beans
+        if deal.spoiled and not spoils and self._rules.others is OthersScore.DEAL:
+            return
+        sums = (self._faulty if spoils else self._blocks)[entrant].setdefault(block, [0, 0, 0, 0])
+        sums[0] += deal.points[seat]
+        sums[1] += 1
+        if has_beans and deal.beans is not None:
+            sums[2] += deal.beans[seat]
+            sums[3] += 1
+
     def standings(self, order: Order = Order.POINTS) -> list[Standing]:
         """The table as it is now, best first; entrants with the very same mean share a rank and are listed by name."""
-        means = [self._mean(entrant, order) for entrant in range(len(self._names))]
+        blocks = [self._counted(entrant) for entrant in range(len(self._names))]
+        means = [self._mean(entrant, blocks[entrant], order) for entrant in range(len(self._names))]
         entrants = sorted(range(len(self._names)), key=lambda entrant: _place(means[entrant], self._names[entrant]))
         table: list[Standing] = []
         for position, entrant in enumerate(entrants):
             tied = position > 0 and means[entrant] == means[entrants[position - 1]]
-            table.append(self._standing(entrant, table[-1].rank if tied else position + 1))
+            table.append(self._standing(entrant, blocks[entrant], table[-1].rank if tied else position + 1))
         return table
 
-    def _mean(self, entrant: int, order: Order) -> Fraction | None:
-        won, counted = _COLUMNS[order]
-        blocks = self._blocks[entrant].values()
-        deals = sum(block[counted] for block in blocks)
-        return Fraction(sum(block[won] for block in blocks), deals) if deals else None
+    def _counted(self, entrant: int) -> list[list[int]]:
+        """The blocks of an entrant that count, in their order, without what somebody else has spoiled."""
+        alone = ({entrant}, None)
+        sums = {block: own for block, own in self._blocks[entrant].items() if self._spoilers.get(block) in alone}
+        for block, own in self._faulty[entrant].items():
+            sums[block] = [one + other for one, other in zip(own, sums.get(block, (0, 0, 0, 0)), strict=True)]
+        return [own for _, own in sorted(sums.items()) if any(own)]
 
-    def _standing(self, entrant: int, rank: int) -> Standing:
-        ordered = [block for _, block in sorted(self._blocks[entrant].items())]
-        points, low, high = _mean_and_ends(ordered, Order.POINTS)
-        beans, beans_low, beans_high = _mean_and_ends(ordered, Order.BEANS) if self._has_beans else (None, None, None)
-        total = sum(block[0] for block in ordered)
+    def _mean(self, entrant: int, blocks: Sequence[Sequence[int]], order: Order) -> Fraction | None:
+        """None without a deal. Whose deals were all spoiled by others has gained and lost nothing: 0."""
+        won, counted = _COLUMNS[order]
+        if not self._played[entrant][1 if order is Order.POINTS else 2]:
+            return None
+        return Fraction(sum(block[won] for block in blocks), max(1, sum(block[counted] for block in blocks)))
+
+    def _standing(self, entrant: int, blocks: Sequence[Sequence[int]], rank: int) -> Standing:
+        points, low, high = _mean_and_ends(blocks, Order.POINTS)
+        beans, beans_low, beans_high = _mean_and_ends(blocks, Order.BEANS) if self._has_beans else (None, None, None)
+        total = sum(block[0] for block in blocks)
         timeouts, illegal_answers, disconnects, takeovers = self._faults[entrant]
+        matches, deals, _, spoiled, points_paid, beans_paid = self._played[entrant]
         return Standing(
             rank=rank,
             name=self._names[entrant],
             points_per_deal=points,
             low=low,
             high=high,
-            matches=self._matches[entrant],
-            deals=sum(block[1] for block in ordered),
-            blocks=len(ordered),
+            matches=matches,
+            deals=deals,
+            blocks=sum(block[1] > 0 for block in blocks),
             timeouts=timeouts,
             illegal_answers=illegal_answers,
             disconnects=disconnects,
             takeovers=takeovers,
             points=total,
             title=title_of(total) if self._has_titles else "",
-            beans=sum(block[2] for block in ordered) if self._has_beans else None,
+            beans=sum(block[2] for block in blocks) if self._has_beans else None,
             beans_per_deal=beans,
             beans_low=beans_low,
             beans_high=beans_high,
+            counted=sum(block[1] for block in blocks),
+            spoiled=spoiled,
+            points_paid=points_paid,
+            beans_paid=beans_paid if self._has_beans else None,
         )
 
 
-def compute_standings(names: Sequence[str], matches: Iterable[PlayedMatch]) -> list[Standing]:
+def compute_standings(
+    names: Sequence[str], matches: Iterable[PlayedMatch], faults: FaultRules | None = None
+) -> list[Standing]:
     """The table of a tournament, by points, from its matches that count, in any order, best first.
 
     Raises:
         ValueError: a match is there twice, or names an entrant that does not exist.
     """
-    table = StandingsTable(names)
+    table = StandingsTable(names, faults=faults)
     for match in matches:
         table.add(match)
     return table.standings()
@@ -135,11 +199,11 @@ def interval(won: Sequence[int], deals: Sequence[int]) -> tuple[float, float | N
     Args:
         won: an entrant's points (or beans) in each block, summed over its deals. The sum over all blocks is taken with
             Python's numbers: that of beans may be beyond 64 bits.
-        deals: how many deals those are, at least one in each block.
+        deals: how many deals those are; none in a block of which only a penalty is left.
     """
-    count, total = len(won), sum(deals)
+    count, total = sum(number > 0 for number in deals), sum(deals)
     if total == 0:
-        return 0.0, None
+        return float(sum(won)), None
     mean = sum(won) / total
     if count < MIN_BLOCKS:
         return mean, None
@@ -151,7 +215,7 @@ def interval(won: Sequence[int], deals: Sequence[int]) -> tuple[float, float | N
 def _mean_and_ends(blocks: Sequence[Sequence[int]], order: Order) -> tuple[float, float | None, float | None]:
     """Mean per deal, and the two ends of its interval."""
     won, counted = _COLUMNS[order]
-    with_deals = [block for block in blocks if block[counted]]
+    with_deals = [block for block in blocks if block[counted] or block[won]]
     mean, margin = interval([block[won] for block in with_deals], [block[counted] for block in with_deals])
     return (mean, None, None) if margin is None else (mean, mean - margin, mean + margin)
 

@@ -32,9 +32,12 @@ class PlayedMatch:
 class Standing:
     """One line of the table. `low` and `high` are the 95 % interval of `points_per_deal`, None with too few blocks.
 
+    Of the `deals` an entrant played, `counted` are in its mean; the others were spoiled by somebody else and left out.
     Without a deal `points_per_deal` is 0 and the entrant comes last. `takeovers`: matches in which a house bot took
-    over. `points` are those of all deals together, and `title` goes with them, empty without titles. `beans` are those
-    of all deals together, with mean and interval as for points; None where nothing is settled in beans.
+    over. `spoiled` are the deals in which the platform decided for it, `points_paid` what was taken off for faults.
+    `points` are those of all counted deals together, less what was paid; `title` goes with them, empty without titles.
+    `beans` are those of the same deals, with mean, interval and `beans_paid` as for points; None where nothing is
+    settled in beans.
     """
 
     rank: int
@@ -55,6 +58,10 @@ class Standing:
     beans_per_deal: float | None = None
     beans_low: float | None = None
     beans_high: float | None = None
+    counted: int = 0
+    spoiled: int = 0
+    points_paid: int = 0
+    beans_paid: int | None = None
 
     @property
     def faults(self) -> int:

@@ -25,6 +25,8 @@ def make_deal(match: int, deal: int) -> DealScore:
         solo=solo,
         voided=deal % 2,
         beans=(7 * match, -deal, 2**62, 1 - 2**62, 0) if match % 2 else None,
+        spoiled=((), (match % 5,), (0, 4))[(match + deal) % 3],
+        faults=((0,) * 5, (match, 0, deal, 0, 1))[(match + deal) % 2],
     )
 
 

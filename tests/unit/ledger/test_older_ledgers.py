@@ -17,7 +17,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from services.common.matches import MatchOutcome
+from services.common.matches import NO_FAULTS, DealScore, MatchOutcome
 from services.common.scopes import Scope
 from services.ledger import sqlite, upgrade
 from services.ledger.ledger import Ledger
@@ -63,7 +63,17 @@ def insert(file: sqlite3.Connection, revision: str, outcome: MatchOutcome) -> No
         row |= {"guard": deal.guard, "solo": deal.solo and deal.solo.name.lower(), "voided": deal.voided}
         if revision >= "0003":
             row |= {f"beans_{seat}": beans for seat, beans in enumerate(deal.beans or [None] * 5)}
+        if revision >= "0004":
+            row |= {"spoiled": "".join(map(str, deal.spoiled))}
+            row |= {f"faults_{seat}": faults for seat, faults in enumerate(deal.faults)}
         file.execute(f"INSERT INTO deals ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+
+
+def as_kept(deal: DealScore, revision: str) -> DealScore:
+    """What a ledger of that form knows of a deal: no beans, or nobody who spoiled it."""
+    if revision < "0003":
+        deal = replace(deal, beans=None)
+    return deal if revision >= "0004" else replace(deal, spoiled=(), faults=NO_FAULTS)
 
 
 @pytest.mark.parametrize("revision", OLDER)
@@ -74,11 +84,8 @@ def test_a_ledger_of_an_earlier_form_is_opened_with_all_that_is_in_it(path: Path
 
     # when this version opens it
     with Ledger.open(path) as ledger:
-        # then results are as they were; of beans there are those that were kept then
-        kept = [
-            outcome.deals if revision >= "0003" else tuple(replace(deal, beans=None) for deal in outcome.deals)
-            for outcome in written
-        ]
+        # then results are as they were, with what was kept of a deal then
+        kept = [tuple(as_kept(deal, revision) for deal in outcome.deals) for outcome in written]
         assert [result.deals for result in ledger.results("cup")] == kept
         assert ledger.match_record("cup", 1) is None
 

@@ -9,8 +9,9 @@ from datetime import timedelta
 import pytest
 
 from bots_sdk.rules.options import Wind
+from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES, make_options
-from services.common.matches import ClockRules, FaultRules, IllegalPolicy
+from services.common.matches import ClockRules, FaultRules, FaultScore, IllegalPolicy, OthersScore
 from services.tournament.spec import (
     Duplicate,
     ScheduleKind,
@@ -66,8 +67,8 @@ bots: [ann, ben, cem, dan, eva, "house:greedy", house:greedy#2]
 schedule: {kind: balanced, matches: 60}
 duplicate: none
 deals: 10
-clock: {limit: 1500ms, bank: 2m, increment: 0.5, grace: 50ms, ready: 1h}
-faults: {illegal: default, illegal_limit: 7, takeover_after: 0}
+clock: {limit: 1500ms, bank: 2m, increment: 0.5, grace: 50ms, ready: 1h, limits: {opening: 4s, call: 9s, play: 1}}
+faults: {illegal: default, illegal_limit: 7, takeover_after: 0, score: penalty, penalty: 3, forfeit: 12, others: played}
 seed: 12
 in_flight: 40
 no_show_limit: 2
@@ -83,8 +84,17 @@ no_show_limit: 2
         timedelta(milliseconds=500),
         timedelta(milliseconds=50),
         timedelta(hours=1),
+        (
+            (Phase.WINDOW, timedelta(seconds=4)),
+            (Phase.THRONE, timedelta(seconds=4)),
+            (Phase.CALL, timedelta(seconds=9)),  # named by itself, it goes before its group
+            (Phase.DECLARE, timedelta(seconds=4)),
+            (Phase.KICK, timedelta(seconds=4)),
+            (Phase.STAKE, timedelta(seconds=4)),
+            (Phase.PLAY, timedelta(seconds=1)),
+        ),
     )
-    assert spec.faults == FaultRules(IllegalPolicy.DEFAULT, 7, 0)
+    assert spec.faults == FaultRules(IllegalPolicy.DEFAULT, 7, 0, FaultScore.PENALTY, 3, 12, OthersScore.PLAYED)
     assert (spec.seed, spec.in_flight, spec.no_show_limit) == ("12", 40, 2)
 
 
@@ -133,14 +143,22 @@ def test_a_second_copy_is_played_by_the_same_house_bot() -> None:
         ("no_show_limit: [1]", "no_show_limit", "not a list"),
         ("seed: {a: 1}", "seed", "not keys and values"),
         (f"seed: {'x' * 201}", "seed", "1 to 200 characters, not 201"),
-        ("clock: 3s", "clock", "keys of its own (limit, bank, increment, grace, ready), not '3s'"),
-        ("clock: {limits: 1s}", "clock.limits", "did you mean limit?"),
+        ("clock: 3s", "clock", "keys of its own (limit, limits, bank, increment, grace, ready), not '3s'"),
+        ("clock: {limt: 1s}", "clock.limt", "did you mean limit?"),
         ("clock: {limit: 0s}", "clock.limit", "from 1ms to 1h, not '0s'"),
         ("clock: {limit: 2 days}", "clock.limit", "a duration such as 2s, 500ms"),
         ("clock: {limit: 0.0001}", "clock.limit", "whole milliseconds"),
         ("clock: {grace: -1}", "clock.grace", "not '-1'"),
         ("faults: {illegal: ignore}", "faults.illegal", "one of retry, default, not 'ignore'"),
         ("faults: {illegal_limit: 0}", "faults.illegal_limit", "from 1 to 100"),
+        ("faults: {score: fair}", "faults.score", "one of played, penalty, forfeit, not 'fair'"),
+        ("faults: {others: none}", "faults.others", "one of block, deal, played, not 'none'"),
+        ("faults: {penalty: 0}", "faults.penalty", "from 1 to 1000"),
+        ("faults: {forfeit: -6}", "faults.forfeit", "from 1 to 1000"),
+        ("clock: {limits: 5s}", "clock.limits", "must have keys of its own (pay, take, window"),
+        ("clock: {limits: {exchange: 5s}}", "clock.limits.exchange", "There is no such key; there are pay, take"),
+        ("clock: {limits: {play: 0}}", "clock.limits.play", "must be from 1ms to 1h"),
+        ("clock: {limit: off, limits: {play: 1s}}", "clock.limits", "there are no limits at all"),
         ("options: {winnd: auto}", "options.winnd", "did you mean wind?"),
         ("options: {wind: atuo}", "options.wind", "one of auto, claim, not 'atuo'"),
         ("options: {kick: maybe}", "options.kick", "true or false"),

@@ -40,5 +40,17 @@ def test_a_written_specification_is_a_file_a_person_can_read() -> None:
         "name: x\nprofile: qingdao\noptions:\n  wind: auto\nbots:\n- '007'\n- house:random\n"
         "schedule:\n  kind: full\n  repeats: 3\nduplicate: rotation\ndeals: 2\n"
         "clock:\n  limit: 'off'\n  bank: 0s\n  increment: 0s\n  grace: 200ms\n  ready: 30s\n"
-        "faults:\n  illegal: retry\n  illegal_limit: 3\n  takeover_after: 5\nseed: '5'\nno_show_limit: 5\n"
+        "faults:\n  illegal: retry\n  illegal_limit: 3\n  takeover_after: 5\n  score: played\n  others: block\n"
+        "seed: '5'\nno_show_limit: 5\n"
     )
+
+
+def test_limits_by_kind_and_the_price_of_faults_are_written_where_there_are_any() -> None:
+    spec = parse_spec(
+        "name: x\nprofile: qingdao\nbots: [a]\nschedule: full\ndeals: 2\n"
+        "clock: {limit: 2s, limits: {play: 500ms, tribute: 5s}}\nfaults: {score: forfeit, forfeit: 9, others: deal}\n"
+    )
+    text = format_spec(spec)
+    assert "  limits:\n    pay: 5s\n    take: 5s\n    play: 500ms\n" in text
+    assert "  score: forfeit\n  forfeit: 9\n  others: deal\n" in text
+    assert parse_spec(text) == spec

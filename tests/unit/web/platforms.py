@@ -29,6 +29,8 @@ class Line:
     faults: int = 0
     title: str = ""
     beans_per_deal: float | None = None
+    counted: int = 20
+    points_paid: int = 0
 
 
 def make_card(name: str = "spring", **changes: Any) -> TournamentCard:

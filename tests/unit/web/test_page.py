@@ -52,6 +52,17 @@ def test_beans_and_titles_are_shown_where_there_are_some() -> None:
     assert "Beans" not in plain.text
 
 
+def test_deals_left_out_and_what_was_paid_are_shown_where_there_is_any() -> None:
+    card = make_card()
+    lines = [Line(name="a", counted=15, points_paid=8), Line(name="b")]
+    outline = _Outline(make_page([card], card, lines, []))
+    assert "15 of 20" in outline.text
+    assert "Paid" in outline.text
+    plain = _Outline(make_page([card], card, [Line()], []))
+    assert "Paid" not in plain.text
+    assert " of 20" not in plain.text
+
+
 def test_an_empty_platform_says_how_to_begin() -> None:
     outline = _Outline(make_page([], None, [], []))
     assert "None yet. Start one with: baohuang tournament run SPEC" in outline.text
