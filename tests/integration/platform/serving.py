@@ -112,9 +112,9 @@ class Serve:
         self._reaper.close()
         return others
 
-    def interrupt(self) -> str:
-        """Ctrl-C; what it had printed when it ended."""
-        self.process.send_signal(signal.SIGINT)
+    def interrupt(self, number: signal.Signals = signal.SIGINT) -> str:
+        """Ctrl-C, or another signal; what it had printed when it ended."""
+        self.process.send_signal(number)
         self.process.wait(END_SECONDS)
         self._reaper.close()
         return self.said()
@@ -224,3 +224,9 @@ def verify_ledger(data: Path, name: str, matches: int, deals: int) -> None:
         assert {len(result.deals) for result in results} == {deals}
         assert all(sum(deal.points) == 0 for result in results for deal in result.deals)
         assert ledger.totals(name) == ledger.recount(name)
+
+
+def void_attempts(data: Path, name: str) -> int:
+    """How many attempts made no result."""
+    with Ledger.open(data / "ledger.db", access=Access.READER) as ledger:
+        return ledger.totals(name).attempts_void

@@ -29,6 +29,7 @@ from .serving import (
     register_bots,
     run_baohuang,
     verify_ledger,
+    void_attempts,
     write_spec,
 )
 
@@ -156,19 +157,23 @@ def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> No
     verify_ledger(serve.data, "interrupted", 100, 1)
 
 
-@pytest.mark.parametrize("end", ["kill", "interrupt"])
-def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end: str) -> None:
-    """Everything killed at once, or stopped by Ctrl-C, in the middle; the bots stay and come back."""
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end: signal.Signals) -> None:
+    """Everything killed at once, or drained, in the middle; the bots stay and come back."""
     data = tmp_path / "data"
     first = Serve(data)
     with bot_processes(first.server, register_bots(first.server, BOTS), tmp_path / "bots"):
         try:
             first.tournament("run", str(write_spec(tmp_path, "broken", BOTS, matches=120, deals=1)), "--detach")
             eventually(lambda: first.done("broken") > 10)
-            if end == "interrupt":
-                said = first.interrupt()
+            if end is not signal.SIGKILL:
+                said = first.interrupt(end)
                 assert "Stopping: running matches are finished" in said
                 assert "broken will go on by itself with the next `baohuang serve" in said
+                assert first.process.returncode == 0
+                for log in (tmp_path / "bots").iterdir():
+                    assert "the match service is about to stop" in log.read_text(), "every bot is told"
+                assert not void_attempts(data, "broken"), "what ran was finished"
         finally:
             others = first.kill()
         eventually(lambda: not any(map(is_alive, others)), 10, "all processes of the platform are gone")
