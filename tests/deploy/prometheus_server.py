@@ -30,6 +30,9 @@ FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "prometheus"
 GATEWAY = "127.0.0.1:7480"
 """The gateway's address in the configuration as shipped: the only thing that a test replaces."""
 
+PLAIN = "prometheus.yml"
+WITH_TLS = "prometheus-tls.yml"
+
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
 ATTEMPTS = 3
@@ -109,9 +112,12 @@ class Prometheus:
 
 
 @contextlib.contextmanager
-def start_prometheus(gateway: str, folder: Path) -> Iterator[Prometheus]:
-    """Run Prometheus as shipped, but with its gateway at `gateway` ("host:port") and its data in `folder`."""
-    config = write_config(gateway, folder)
+def start_prometheus(gateway: str, folder: Path, certificates: Path | None = None) -> Iterator[Prometheus]:
+    """Run Prometheus as shipped, but with its gateway at `gateway` ("host:port") and its data in `folder`.
+
+    `certificates`: a folder as `baohuang dev-ca` makes it; then the configuration with TLS is the one that is run.
+    """
+    config = write_config(gateway, folder, certificates)
     prometheus = _start(config, folder)
     try:
         yield prometheus
@@ -119,13 +125,16 @@ def start_prometheus(gateway: str, folder: Path) -> Iterator[Prometheus]:
         prometheus.stop()
 
 
-def write_config(gateway: str, folder: Path) -> Path:
+def write_config(gateway: str, folder: Path, certificates: Path | None = None) -> Path:
     """The shipped configuration with another address of the gateway, and the shipped rules beside it."""
-    text = (FOLDER / "prometheus.yml").read_text()
+    name = PLAIN if certificates is None else WITH_TLS
+    text = (FOLDER / name).read_text()
     assert text.count(GATEWAY) == 1
-    config = folder / "prometheus.yml"
+    config = folder / name
     config.write_text(text.replace(GATEWAY, gateway))
     shutil.copytree(FOLDER / "rules", folder / "rules")
+    if certificates is not None:
+        shutil.copytree(certificates, folder / "certs")
     return config
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from services.cli import dev_ca
 from services.common.families import Family, Kind
 from services.common.metrics import GROUPS
 from services.common.settings import Settings
 from services.common.targets import format_address
 
-from .prometheus_server import FOLDER, GATEWAY, find_program
+from .prometheus_server import FOLDER, GATEWAY, PLAIN, WITH_TLS, find_program, write_config
 
 RULES = sorted((FOLDER / "rules").glob("*.yml"))
 TESTS = sorted((FOLDER / "tests").glob("*.yml"))
@@ -32,14 +35,27 @@ def _alerts() -> list[dict[str, Any]]:
     return [rule for group in groups for rule in group["rules"]]
 
 
-def test_the_configuration_is_valid() -> None:
-    _promtool("check", "config", FOLDER / "prometheus.yml")
+def test_the_configurations_are_valid(tmp_path: Path) -> None:
+    _promtool("check", "config", FOLDER / PLAIN)
+    assert CliRunner().invoke(dev_ca, [str(tmp_path / "made")]).exit_code == 0
+    _promtool("check", "config", write_config(GATEWAY, tmp_path, tmp_path / "made"))
 
 
-def test_the_configuration_fits_the_settings() -> None:
+def test_the_configurations_fit_the_settings() -> None:
     settings = Settings()
     assert format_address(settings.host, settings.http_port) == GATEWAY
-    assert (FOLDER / "prometheus.yml").read_text().count(f"http://{GATEWAY}/sd") == 1
+    assert (FOLDER / PLAIN).read_text().count(f"http://{GATEWAY}/sd") == 1
+    assert (FOLDER / WITH_TLS).read_text().count(f"https://{GATEWAY}/sd") == 1
+
+
+def test_the_configurations_differ_in_tls_only() -> None:
+    plain, tls = (yaml.safe_load((FOLDER / name).read_text()) for name in (PLAIN, WITH_TLS))
+    (job,) = tls["scrape_configs"]
+    (discovery,) = job["http_sd_configs"]
+    assert job.pop("tls_config") == discovery.pop("tls_config")
+    assert job.pop("scheme") == "https"
+    discovery["url"] = discovery["url"].replace("https:", "http:")
+    assert tls == plain
 
 
 def test_the_alerts_do_what_their_tests_say() -> None:
