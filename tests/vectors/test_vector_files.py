@@ -36,3 +36,22 @@ def test_a_second_folder_is_named_by_the_environment(tmp_path: Path, monkeypatch
     monkeypatch.setenv("BAOHUANG_VECTORS", str(tmp_path))
     assert folders() == [OWN, tmp_path]
     assert len(groups("beats", "overrides")) == 2 * len(before)
+
+
+@pytest.mark.parametrize("name", ["deals", "beats", "settlements"])
+def test_a_second_folder_that_lacks_a_file_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        monkeypatch.setenv("BAOHUANG_VECTORS", str(folder))
+        with pytest.raises(FileNotFoundError):
+            groups(name, "profile")
+
+
+def test_a_line_that_is_none_is_an_error(tmp_path: Path) -> None:
+    with gzip.open(OWN / "beats.jsonl.gz", "rb") as lines:
+        first = lines.readline()
+    for line in (b"{not json\n", b"\n"):
+        (tmp_path / "beats.jsonl.gz").write_bytes(gzip.compress(first + line))
+        with pytest.raises(ValueError, match="Expecting"):
+            read(tmp_path, "beats")

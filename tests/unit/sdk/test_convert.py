@@ -17,7 +17,7 @@ from bots_sdk import convert
 from bots_sdk.errors import Malformed
 from bots_sdk.rules import events as ev
 from bots_sdk.rules.answers import Answer, Word
-from bots_sdk.rules.options import End, Force, Grab, GuardBy, Options, Sticker, Wind
+from bots_sdk.rules.options import OPTION_NAMES, End, Force, Grab, GuardBy, Options, Sticker, Wind
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES, make_options
 
@@ -200,6 +200,10 @@ def test_options_of_every_profile_survive_the_wire(profile: str) -> None:
     assert convert.options_from_proto(message) == options
 
 
+FLAGS = tuple(name for name in OPTION_NAMES if isinstance(getattr(Options(), name), bool) and name != "kick")
+"""A kick goes with some of the others only; profiles have it."""
+
+
 @given(
     st.builds(
         Options,
@@ -212,8 +216,10 @@ def test_options_of_every_profile_survive_the_wire(profile: str) -> None:
         wind=st.sampled_from(list(Wind)),
         end=st.sampled_from(list(End)),
         hold_back=st.sampled_from([None, "6"]),
-        beans=st.booleans(),
+        sticker_from=st.sampled_from([1, 2]),
+        solo_scores=st.sampled_from([(24, 24, 12), (40, 32, 24)]),
         room=st.integers(1, 9),
+        **dict.fromkeys(FLAGS, st.booleans()),
     )
 )
 def test_options_survive_the_wire(options: Options) -> None:
