@@ -150,12 +150,23 @@ def _parse(parse: Callable[[str], object], where: str, value: object) -> object:
 
 
 def _parse_path(text: str) -> Path:
-    path = Path(text).expanduser()
-    if not text or (path.exists() and not path.is_dir()):
+    path, is_there, is_folder = _look_at(text)
+    if not text or (is_there and not is_folder):
         raise ValueError("a folder, or a path where one can be made")
     if not text.isprintable():  # SQLite takes no name that is not UTF-8, and shows where it is by its name
         raise ValueError("a folder with a name that can be printed")
     return path
+
+
+def _look_at(text: str) -> tuple[Path, bool, bool]:
+    """A path, whether something is there, and whether that is a folder."""
+    try:
+        path = Path(text).expanduser()
+        return path, path.exists(), path.is_dir()
+    except OSError as error:  # a name that is too long, or a folder that may not be read
+        raise ValueError(f"a path that can be looked at ({error.strerror})") from None
+    except RuntimeError:
+        raise ValueError("a path; whose home directory is meant is not known") from None
 
 
 def _parse_optional_host(text: str) -> str:
@@ -163,8 +174,8 @@ def _parse_optional_host(text: str) -> str:
 
 
 def _parse_optional_file(text: str) -> Path | None:
-    path = Path(text).expanduser()
-    if text and path.is_dir():
+    path, _, is_folder = _look_at(text)
+    if text and is_folder:
         raise ValueError("a file")
     return path if text else None
 

@@ -102,6 +102,16 @@ def test_options_win_over_the_environment_unless_not_given() -> None:
             "/nowhere/\udcff",
             "BAOHUANG_DATA_DIR is '/nowhere/\\udcff', but must be a folder with a name that can be printed.",
         ),
+        (
+            "DATA_DIR",
+            "x" * 300,
+            f"BAOHUANG_DATA_DIR is {'x' * 300!r}, but must be a path that can be looked at (File name too long).",
+        ),
+        (
+            "DATA_DIR",
+            "~nobody-here/x",
+            "BAOHUANG_DATA_DIR is '~nobody-here/x', but must be a path; whose home directory is meant is not known.",
+        ),
         ("PROT", "7400", "BAOHUANG_PROT is no setting; BAOHUANG_PORT is meant, it seems."),
     ],
 )
