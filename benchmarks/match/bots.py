@@ -14,7 +14,7 @@ import grpc.aio
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from benchmarks.match.counting import DECISIONS, ENTERED, READ, READ_BYTES, WRITTEN, WRITTEN_BYTES, observe
-from benchmarks.match.load import script_of
+from benchmarks.match.load import hold_of, script_of
 from benchmarks.match.scripts import Script, answer_frame, ready_record
 from benchmarks.match.telling import Told
 from benchmarks.match.unary import DECIDE
@@ -87,25 +87,29 @@ class ScriptedBot:
         self.read += 1
         counts[READ] += 1
         counts[READ_BYTES] += len(data)
-        tables = self._tables
         out = [_CONFIRMED, varint(self.read)]
         told = Told.FromString(data).records
         for seated in told.seated:
             out.append(ready_record(self._sit(seated)))
-        decided = []
         if told.resumed:
             for resumed in told.resumed:
                 table = self._sit(resumed.seated)
                 if resumed.ready_expected:
                     out.append(ready_record(table))
             told.request.extend(resumed.request for resumed in told.resumed if resumed.HasField("request"))
-        for asked in told.request:
-            table, lines = tables[asked.table]
-            decided.append(table.join(lines[asked.request]))
+        decided = self._decide(told.request)
         self._noticed(told)
         for ended in told.match_ended:
-            del tables[ended.table]
+            del self._tables[ended.table]
         return out, decided
+
+    def _decide(self, requests: Any) -> list[bytes]:
+        tables = self._tables
+        decided = []
+        for asked in requests:
+            table, lines = tables[asked.table]
+            decided.append(table.join(lines[asked.request]))
+        return decided
 
     def sent(self, parts: list[bytes], decisions: int) -> bytes:
         """The message to send, counted."""
@@ -157,6 +161,24 @@ class WatchingBot(ScriptedBot):
         self._asked = [(asked.table, asked.request) for asked in told.request]
         for ended in told.match_ended:
             self._watch.written.pop(ended.table, None)
+            self._watch.first.pop(ended.table, None)
+
+
+class HoldingBot(ScriptedBot):
+    """A bot that stops answering at some point of the matches that are to be held (see `hold_of`)."""
+
+    def __init__(self, repertoire: Repertoire, counts: Any) -> None:
+        super().__init__(repertoire, counts)
+        self._holds: dict[int, float] = {}
+
+    def _sit(self, seated: Any) -> bytes:
+        table = super()._sit(seated)
+        self._holds[seated.table] = hold_of(seated.match_id) * len(self._tables[seated.table][1])
+        return table
+
+    def _decide(self, requests: Any) -> list[bytes]:
+        holds = self._holds
+        return super()._decide([asked for asked in requests if asked.request < holds[asked.table]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +186,7 @@ class Part:
     """The bots of one process: their tickets, or for unary bots their names; how many tables each takes.
 
     The first bot of the process thinks for `slow` seconds, if that is more than 0. With `watch` the time is taken, but
-    not at tables with the first bot if `apart` is set.
+    not at tables with the first bot if `apart` is set. With `holding` matches may be held.
     """
 
     bots: tuple[str, ...]
@@ -173,6 +195,7 @@ class Part:
     slow: float = 0.0
     latencies: Any = None
     apart: bool = False
+    holding: bool = False
 
 
 def hello(ticket: str, tables: int) -> bytes:
@@ -188,6 +211,8 @@ async def run_streams(address: str, scripts: Sequence[Script], part: Part) -> No
     watch = None if part.latencies is None else Watch(part.latencies)
 
     def bot_of(number: int) -> ScriptedBot:
+        if part.holding:
+            return HoldingBot(repertoire, part.counts)
         if watch is None:
             return ScriptedBot(repertoire, part.counts)
         return WatchingBot(repertoire, part.counts, watch, apart=part.apart and number == 0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.match.load import Kind, Load
 from benchmarks.match.measuring import Measured, Times, measure, measure_echo
+from benchmarks.match.memory import FULL, QUICK, measure_memory
 from benchmarks.match.scripts import Script
 
 Figures = dict[str, float]
@@ -66,6 +67,23 @@ def rates(rounds: dict[str, list[Measured]]) -> Figures:
     return figures
 
 
+def costs(rounds: dict[str, list[Measured]]) -> Figures:
+    """The same ratios by processor time of the server: what they come to where the server is all that limits.
+
+    On a machine with other work to do these are steadier than ratios of rates.
+    """
+    return {
+        f"{name}_cpu_ratio": round(
+            statistics.median(
+                base.server_us / real.server_us for real, base in zip(rounds["real"], found, strict=True)
+            ),
+            3,
+        )
+        for name, found in rounds.items()
+        if name != "real"
+    }
+
+
 # ---- throughput
 
 
@@ -85,7 +103,7 @@ def throughput(setting: Setting, case: str, bots: int, tables: int, *, null: boo
         verify_same_bytes(rounds["real"], rounds["null"], quick=setting.quick)
         figures["null_ratio"] = median_ratio(rounds["real"], rounds["null"])
         figures["null_bytes_ratio"] = median_ratio(rounds["real"], rounds["null"], lambda it: it.down)
-    return figures | rates(rounds)
+    return figures | costs(rounds) | rates(rounds)
 
 
 def verify_same_bytes(real: Sequence[Measured], null: Sequence[Measured], *, quick: bool) -> None:
@@ -113,7 +131,7 @@ def alone(setting: Setting, case: str, bots: int, tables: int) -> Figures:
         return measure_echo(tables, last[0].up, last[0].down, setting.times)
 
     rounds = against(setting, case, {"real": real, "echo": echo})
-    return {"echo_ratio": median_ratio(rounds["real"], rounds["echo"])} | rates(rounds)
+    return {"echo_ratio": median_ratio(rounds["real"], rounds["echo"])} | costs(rounds) | rates(rounds)
 
 
 # ---- latency
@@ -178,5 +196,6 @@ CASES: dict[str, Callable[[Setting], Figures]] = {
     "500x100": lambda setting: alone(setting, "500x100", 500, 100),
     "5x1": lambda setting: single(setting, "5x1"),
     "slow": lambda setting: slow(setting, "slow", 50, 1000),
+    "memory": lambda setting: measure_memory(setting.scripts, QUICK if setting.quick else FULL),
 }
 """By name, in the order in which they run."""

@@ -18,6 +18,8 @@ TOURNAMENT = "bench"
 KEY = b"benchmark-key-of-32-bytes-exactly"
 # Nobody is to time out, also when a whole second run is prepared beside; three bytes on the wire, as a minute has.
 PATIENCE = ClockRules(limit=timedelta(seconds=1800), ready=timedelta(seconds=120))
+HELD_FROM = 50_000_000
+"""Matches with numbers from here on are held somewhere in the middle by bots that can do so."""
 
 
 class Kind(StrEnum):
@@ -72,6 +74,12 @@ def format_attempt(number: int, script: int) -> str:
 def script_of(attempt: str) -> int:
     """The script that a match follows."""
     return int(attempt[-5:])
+
+
+def hold_of(attempt: str) -> float:
+    """How far a match is to go: from `HELD_FROM` on it stays somewhere, the same for all five; others go to the end."""
+    number = int(attempt[:8])
+    return 1.0 if number < HELD_FROM else random.Random(number).random()
 
 
 def order_of(names: tuple[str, ...], number: int, script: int) -> MatchOrder:

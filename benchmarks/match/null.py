@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from benchmarks.match.load import SERVICE, script_of
@@ -22,7 +22,7 @@ from bots_sdk.convert.varints import varint
 from services.common.clock import Clock
 from services.common.matches import DealScore, Ending, MatchOrder, MatchOutcome, SeatFaults
 from services.common.metrics import MatchMetrics
-from services.match.inbox import Inboxes
+from services.match.floor import Floor, Later
 from services.match.service import MatchService, MatchServiceSettings
 from services.match.sessions import Session
 
@@ -137,7 +137,7 @@ class NullTable:
             return
         following = next(self.left, None)
         if following is None:
-            self.floor.ended(self)
+            self.floor.finish(self)
         else:
             self.at = following
         name, wires = self.name, self.wires
@@ -161,15 +161,18 @@ class NullTable:
         self.ready = 0
         return True
 
+    def detach(self, seat: NullSeat, now: float) -> None:
+        """A stream has ended; nobody comes back in a benchmark."""
+
     def tell(self, groups: tuple[Group, ...]) -> None:
         for pieces, seats, _ in groups:
             told = self.name.join(pieces)
             for index in seats:
                 self.wires[index].push_now(told)
 
-    def attach(self, seat: int, wire: Session) -> None:
+    def attach(self, seat: NullSeat, wire: Session, _now: float) -> None:
         """A stream takes over from what was there before the bots came: its seat, and the request if there is one."""
-        self.wires[seat] = wire
+        self.wires[seat.index] = wire
         again = pb.Resumed()
         again.seated.table = self.number
         again.seated.match_id = self.order.attempt
@@ -177,58 +180,41 @@ class NullTable:
             again.ready_expected = True
         else:
             for asked, request in self.play.script.stages[self.play.steps.index(self.at)].requests:
-                if asked == seat:
+                if asked == seat.index:
                     again.request.table = self.number
                     again.request.request = request
         wire.push_now(pb.PlayResponse(records=[pb.ServerRecord(resumed=again)]).SerializeToString())
 
 
-class NullFloor:
-    """What the servicer and the service around it ask of a floor."""
+class NullFloor(Floor):
+    """A floor whose tables follow their scripts; streams and sessions are the real floor's business."""
 
-    def __init__(self, metrics: MatchMetrics, scripts: Sequence[Script]) -> None:
-        self.inboxes = Inboxes()
-        self.sessions: dict[str, Session] = {}
-        self.lag = 0.0
-        self.later: Any = None
-        self._metrics = metrics
+    def __init__(self, metrics: MatchMetrics, clock: Clock, later: Later, scripts: Sequence[Script]) -> None:
+        super().__init__(SERVICE, clock, metrics, later)
         self._scripts = scripts
         self._plays: dict[tuple[int, int], Play] = {}
-        self._seats: dict[str, dict[int, NullSeat]] = {}
         self._numbers = itertools.count(1)
-        self._tables = 0
+        self._live = 0
 
     # ---- for the servicer
-
-    def seats_of(self, bot_id: str) -> dict[int, Any]:
-        return self._seats.setdefault(bot_id, {})
-
-    def enter(self, session: Session, now: float) -> None:
-        self.sessions[session.terms.bot_id] = session
-        self._metrics.sessions_live = len(self.sessions)
-        for seat in cast("dict[int, NullSeat]", session.seats).values():
-            seat.table.attach(seat.index, session)
-        if self.later is not None:
-            self.later.entered()
-
-    def leave(self, session: Session, now: float) -> None:
-        """Nobody leaves before the end."""
 
     def observe(self, now: float) -> None:
         """There are no clocks."""
 
-    def decide(self, session: Session, decision: pb.Decision, now: float) -> None:
+    def decide(self, session: Session, decision: pb.Decision, now: float) -> bool:
         seat = cast("NullSeat | None", session.seats.get(decision.table))
         if seat is not None:
             seat.table.decide(seat.index, decision.request)
+        return True
 
-    def ready(self, session: Session, table: int, now: float) -> None:
+    def ready(self, session: Session, table: int, now: float) -> bool:
         seat = cast("NullSeat | None", session.seats.get(table))
         if seat is not None:
             seat.table.ready += 1
             if seat.table.ready == len(seat.table.wires):
                 seat.table.ready = 0
                 seat.table.start()
+        return True
 
     # ---- for the service
 
@@ -239,28 +225,23 @@ class NullFloor:
             table = NullTable(self, number, order, self._play(script_of(order.attempt), number), wires)
             for index, wire in enumerate(wires):
                 cast("dict[int, NullSeat]", wire.seats)[number] = NullSeat(table, index)
-            self._tables += 1
+            self._live += 1
             table.open()
-        self._metrics.tables_live = self._tables
+        self._metrics.tables_live = self._live
 
-    def ended(self, table: NullTable) -> None:
+    def finish(self, table: NullTable) -> None:
+        """A match has come to its end."""
         order = table.order
         for wire in table.wires:
             del wire.seats[table.number]
-        self._tables -= 1
-        self._metrics.tables_live = self._tables
+        self._live -= 1
+        self._metrics.tables_live = self._live
         outcome = replace(table.play.outcome, tournament=order.tournament, number=order.number, attempt=order.attempt)
         self.inboxes.put(outcome, SERVICE)
 
     @property
     def is_idle(self) -> bool:
-        return not self._tables
-
-    def sweep(self, now: float, interval: float) -> None:
-        """Nothing is ever overdue."""
-
-    def tidy(self, now: float, silence: float) -> None:
-        """Everybody behaves."""
+        return not self._live
 
     def _play(self, script: int, number: int) -> Play:
         width = len(varint(number))
@@ -268,11 +249,6 @@ class NullFloor:
         if found is None:
             found = self._plays[script, width] = Play(self._scripts[script], width)
         return found
-
-    def prepare(self, widths: Sequence[int]) -> None:
-        """Makes all scripts ready beforehand for tables whose numbers take so many bytes."""
-        for script, width in itertools.product(range(len(self._scripts)), widths):
-            self._plays[script, width] = Play(self._scripts[script], width)
 
 
 class NullService(MatchService):
@@ -282,7 +258,5 @@ class NullService(MatchService):
         self, settings: MatchServiceSettings, metrics: MatchMetrics, clock: Clock, scripts: Sequence[Script]
     ) -> None:
         super().__init__(settings, metrics, clock)
-        floor = NullFloor(metrics, scripts)
-        floor.inboxes.on_put = self._wake_collector
-        floor.later = self
-        self._floor = cast(Any, floor)
+        self._floor = NullFloor(metrics, clock, self, scripts)
+        self._floor.inboxes.on_put = self._wake_collector

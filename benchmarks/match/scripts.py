@@ -16,6 +16,7 @@ from benchmarks.match import offline
 from benchmarks.match.load import PROFILE, order_of, secret_of
 from bots_sdk.convert import write_decision
 from bots_sdk.convert.varints import DELIMITED, delimited, field_number, number_tag, varint
+from bots_sdk.house import make_house_bot
 from bots_sdk.rules.match import Match
 from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.shuffle import deck_order
@@ -76,9 +77,9 @@ class Script:
         return frozenset(stage.requests[0][1] for stage in self.stages)
 
 
-def record_scripts(count: int) -> list[Script]:
-    """The first `count` scripts; always the same."""
-    return [_Recorder(number).record() for number in range(count)]
+def record_scripts(count: int, *, greedy: bool = False) -> list[Script]:
+    """The first `count` scripts, always the same; played at random, or by house bots that want to win."""
+    return [_Recorder(number, greedy=greedy).record() for number in range(count)]
 
 
 def split_records(message: bytes) -> list[Record]:
@@ -114,10 +115,11 @@ def pieces_of(records: tuple[Record, ...], width: int) -> tuple[bytes, ...]:
 
 
 class _Recorder:
-    """Plays one match at random on a floor of its own, and writes down all that is said."""
+    """Plays one match on a floor of its own, and writes down all that is said."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, greedy: bool) -> None:
         self._number = number
+        self._bots = [make_house_bot("greedy", f"{number}/{seat}") for seat in range(5)] if greedy else []
         self._draw = random.Random(number).random
         self._clock = ManualClock()
         self._floor = Floor("record", self._clock, MatchMetrics(), offline.NoLater())
@@ -171,8 +173,11 @@ class _Recorder:
 
     def _decide(self, seat: int, request: int) -> None:
         match = self._match
-        legal = match.deal.legal(seat)
-        answer = legal[int(self._draw() * len(legal))]
+        if self._bots:
+            answer = self._bots[seat].answer(match.deal.view(seat))
+        else:
+            legal = match.deal.legal(seat)
+            answer = legal[int(self._draw() * len(legal))]
         match.answer(seat, answer)
         if match.deal.result is not None and not match.over:
             match.next_deal()

@@ -8,6 +8,8 @@ running for a while, and the bots find their tables by resuming.
 from __future__ import annotations
 
 import asyncio
+import gc
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,13 +17,13 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.match import offline
-from benchmarks.match.load import KEY, SERVICE, TOURNAMENT, Kind, Load, bot_names, make_order, script_of
+from benchmarks.match.load import HELD_FROM, KEY, SERVICE, TOURNAMENT, Kind, Load, bot_names, make_order, script_of
 from benchmarks.match.null import NullService
 from benchmarks.match.scripts import Script, answer_body
 from benchmarks.match.unary import UnaryBaseline
 from bots_sdk.convert.varints import varint
 from services.common.clock import SystemClock
-from services.common.matches import Ending
+from services.common.matches import Ending, MatchOutcome
 from services.common.metrics import MatchMetrics
 from services.match.service import MatchService, MatchServiceSettings
 
@@ -69,25 +71,41 @@ class Server:
         faults = metrics.timeouts + metrics.illegal_answers + metrics.late_answers + self._wrong
         return State(metrics.tables_live, self._deals, faults, metrics.messages_sent)
 
-    async def open(self, tables: int) -> None:
-        """Opens so many tables at once."""
-        await self.service.submit([self._order(number) for number in range(tables)])
+    async def hold(self, count: int) -> None:
+        """Opens so many matches that the bots will hold somewhere in the middle."""
+        await self.service.submit([self._order(HELD_FROM + number) for number in range(count)])
 
     async def refill(self) -> None:
         """For every match that ends another begins, for ever."""
         confirmed = 0
         while True:
             ended = await self.service.collect(TOURNAMENT, confirmed, 60)
-            for number, outcome in ended:
-                confirmed = max(confirmed, number)
-                expected = self._points[script_of(outcome.attempt)]
-                self._wrong += outcome.ending is not Ending.COMPLETED or outcome.deals[0].points != expected
-            self._deals += len(ended)
+            confirmed = self._verify(ended, confirmed)
             # With tables of their own the next match at a table is again one of the same five.
             await self.service.submit([self._order(outcome.number + self._load.tables) for _, outcome in ended])
 
+    def _verify(self, ended: list[tuple[int, MatchOutcome]], confirmed: int) -> int:
+        for number, outcome in ended:
+            confirmed = max(confirmed, number)
+            expected = self._points[script_of(outcome.attempt)]
+            self._wrong += outcome.ending is not Ending.COMPLETED or outcome.deals[0].points != expected
+        self._deals += len(ended)
+        return confirmed
+
     def _order(self, number: int) -> Any:
         return make_order(self._load, self._names, number, self._scripts)
+
+    async def play(self, count: int) -> None:
+        """Plays so many matches from begin to end, at the load's tables."""
+        numbers = iter(range(count))
+        confirmed = done = 0
+        await self.service.submit([self._order(number) for number in itertools.islice(numbers, self._load.tables)])
+        while done < count:
+            ended = await self.service.collect(TOURNAMENT, confirmed, 60)
+            confirmed = self._verify(ended, confirmed)
+            done += len(ended)
+            await self.service.submit([self._order(number) for number in itertools.islice(numbers, len(ended))])
+        await self.service.withdraw(TOURNAMENT)
 
     async def prepare(self, scripts: Sequence[Script], share: Callable[[int], float]) -> None:
         """Plays every table up to a share of its match, before any bot is there; `share` tells it by table."""
@@ -126,3 +144,22 @@ async def _serve(load: Load, scripts: Sequence[Script], pipe: Connection) -> Non
 def serve(load: Load, scripts: Sequence[Script], pipe: Connection) -> None:
     """The process: sends its address, then its state whenever it is asked, until it is killed."""
     asyncio.run(_serve(load, scripts, pipe))
+
+
+async def _obey(load: Load, scripts: Sequence[Script], pipe: Connection) -> None:
+    server = Server(load, scripts)
+    pipe.send(await server.start())
+    loop = asyncio.get_running_loop()
+    while True:
+        command, count = await loop.run_in_executor(None, pipe.recv)
+        if command == "play":
+            await server.play(count)
+        elif command == "hold":
+            await server.hold(count)
+        gc.collect()
+        pipe.send(server.state())
+
+
+def obey(load: Load, scripts: Sequence[Script], pipe: Connection) -> None:
+    """The process, without tables at first: sends its address, then does what it is told and sends its state."""
+    asyncio.run(_obey(load, scripts, pipe))
