@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
@@ -237,6 +238,35 @@ def test_a_forger_who_makes_everything_fit_must_still_play_by_the_rules() -> Non
     deal.decisions[at].answer.cards = bytes([51, 51])
     step = first_wrong_step(record)
     assert step == f"deals[0].decisions[{at}]"
+
+
+def refit_checks(deal: pb.Deal) -> None:
+    """Make the checks fit the answers again, as a forger would."""
+    crc, checks = 0, b""
+    for decision in deal.decisions:
+        crc = zlib.crc32(decision.SerializeToString(), crc)
+        checks += (crc & 0xFFFF).to_bytes(2, "big")
+    deal.checks = checks
+
+
+@some
+@given(game=games, rng=randoms)
+def test_what_a_forger_of_checks_cannot_change(game: str, rng: Random) -> None:
+    """Who was asked what follows from the rules, and the faults from the answers."""
+    record = record_of(game, faults=False)
+    index = rng.randrange(len(record.deals))
+    deal = record.deals[index]
+    at = rng.randrange(len(deal.decisions))
+    decision = deal.decisions[at]
+    name = rng.choice(["phase", "refused", "cause"])
+    setattr(decision, name, getattr(decision, name) % 9 + 1 if name == "phase" else 5 if name == "cause" else 2)
+    refit_checks(deal)
+    step = f"deals[{index}].decisions[{at}].phase"
+    if name == "refused":
+        step = f"outcome.faults[{decision.seat}].illegal_answers"
+    elif name == "cause":
+        step = f"outcome.faults[{decision.seat}].taken_over"
+    assert first_wrong_step(record) == step
 
 
 def leaves(message: Message, path: str = "") -> Iterator[tuple[str, Callable[[], None]]]:
