@@ -13,6 +13,7 @@ from bots_sdk.rules.answers import SILENT, Answer, Word
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.options import End
 from bots_sdk.rules.view import View
+from services.common.matches import FaultRules
 from tests.properties.random_deals import GAMES
 from tests.properties.test_no_leak import Story, exchange
 from tests.unit.match.fakes import Play
@@ -40,13 +41,20 @@ class Retelling:
     """A table with given hands, and what one seat of it is sent."""
 
     def __init__(
-        self, monkeypatch: pytest.MonkeyPatch, story: Story, hands: tuple[bytes, ...], list_legal: bool
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        story: Story,
+        hands: tuple[bytes, ...],
+        list_legal: bool,
+        *,
+        faults: FaultRules | None = None,
+        wire: type[Recorder] = Recorder,
     ) -> None:
         cards = sum(map(len, hands))
         deck = bytes(hands[at % SEATS][at // SEATS] for at in range(cards))
         monkeypatch.setattr(services.match.table, "deck_order", lambda options, secret, number: deck)
-        self.play = Play(options=story.options)
-        self.wires = {seat: Recorder(list_legal=list_legal) for seat in range(SEATS)}
+        self.play = Play(options=story.options, faults=faults)
+        self.wires = {seat: wire(list_legal=list_legal) for seat in range(SEATS)}
         self.play.wires = {}
         self.play.table.open(dict(self.wires), 0.0)
         for seat in self.play.table.seats:

@@ -8,9 +8,14 @@ import pytest
 
 from baohuang.cards.v1 import answer_pb2, event_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.bot import Bot
+from bots_sdk.house import make_house_bot
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.shuffle import commitment
+from bots_sdk.rules.view import View
 from services.common.matches import ClockRules, Ending, FaultRules, IllegalPolicy
+from services.match.table import Table
+from tests.properties.test_no_leak import seen
 from tests.unit.match.fakes import FakeWire, Play, decision
 
 
@@ -315,3 +320,35 @@ def test_an_attempt_that_is_voided_shows_no_secret_and_does_not_count() -> None:
 def test_every_profile_is_played_to_its_end(profile: str) -> None:
     outcome = Play(profile=profile, deals=2).open().finish()
     assert outcome.ending is Ending.COMPLETED
+
+
+def test_a_house_bot_that_takes_over_is_given_the_view_of_its_seat_and_nothing_else() -> None:
+    """Another table with the same cards, where the bot itself plays on as the house bot does, gives it the same."""
+    given: list[tuple[View, View]] = []
+    made: list[tuple[object, ...]] = []
+    play = Play(faults=FaultRules(takeover_after=1), deals=2)
+
+    class Watched(Bot):
+        """Notes what it is shown, beside what the seat was told over its wire."""
+
+        def __init__(self) -> None:
+            self._house = make_house_bot("greedy", 1)
+
+        def answer(self, view: View) -> Answer:
+            told = play.wires[3].view
+            assert told is not None
+            given.append((view.copy(), told.copy()))
+            return self._house.answer(view)
+
+    def make(*arguments: object) -> Bot:
+        made.append(arguments)
+        return Watched()
+
+    play.table = Table(3, play.order, play.host, make)
+    outcome = play.open().finish(idle=(3,))
+    assert outcome.faults[3].taken_over
+    assert len(given) > 5
+    for view, told in given:
+        assert type(view) is View
+        assert seen(view) == seen(told), "no more than a client knows that has read the seat's events"
+    assert made == [("greedy", "t/7/3")], "a name and a seed in which there is nothing of the cards"
