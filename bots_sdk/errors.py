@@ -6,7 +6,7 @@
     ├── Unreachable            nobody answers at the address, or the wire broke
     ├── TlsFailed              somebody answers, but client and server do not agree on TLS (carries the fault)
     ├── Refused                the platform said no, and why (carries the reason)
-    │   ├── TokenRejected      the token is missing, unknown or revoked
+    │   ├── TokenRejected      the token is missing, unknown or revoked, or not for this
     │   ├── TicketRejected     a match service did not take the ticket; a new one comes from the lobby
     │   ├── VersionMismatch    client and server speak different versions
     │   └── Superseded         the same bot came in from somewhere else
@@ -23,6 +23,9 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from bots_sdk.rules.errors import NotationError
+
+MOST_RETRY_S = 60.0
+"""No platform is believed that wants to be left alone for longer."""
 
 ERROR_DOMAIN = "baohuang.arena"
 """The domain of every `google.rpc.ErrorInfo` the platform sends."""
@@ -97,14 +100,21 @@ class Refused(ArenaError):
         self.reason = reason
         self.message = message
         self.metadata: Mapping[str, str] = MappingProxyType(dict(metadata or {}))
-        self.next_step = NEXT_STEPS.get(reason, "")
+        operators_only = reason in _ABOUT_SCOPES and self.metadata.get("needs") == "operate"
+        self.next_step = ASK_OPERATOR if operators_only else NEXT_STEPS.get(reason, "")
         # Messages come with and without a full stop.
         sentence = message if not self.next_step or message.endswith((".", "!", "?")) else f"{message}."
         super().__init__(f"{sentence} {self.next_step}".strip())
 
+    @property
+    def retry_after_s(self) -> float:
+        """Seconds after which it may be tried again, a minute at most; 0 if the platform did not say."""
+        text = self.metadata.get("retry_after_ms", "")
+        return min(int(text) / 1000, MOST_RETRY_S) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0
+
 
 class TokenRejected(Refused):
-    """The token is missing, unknown or revoked."""
+    """The token is missing, unknown or revoked, or it is not for this."""
 
 
 class TicketRejected(Refused):
@@ -130,6 +140,7 @@ class BotFailed(ArenaError):
 NEXT_STEPS: Mapping[str, str] = MappingProxyType(
     {
         "REASON_UNAUTHENTICATED": "Give the bot's token: --token-file, or BAOHUANG_TOKEN.",
+        "REASON_FORBIDDEN": "Give the token that the bot got when it was registered.",
         "REASON_TOKEN_UNKNOWN": "Check the token, or register the bot anew: baohuang bot register NAME.",
         "REASON_TICKET_INVALID": "The lobby gives out a new ticket by itself.",
         "REASON_VERSION_UNSUPPORTED": "Install the version of baohuang-arena that fits the server.",
@@ -140,9 +151,13 @@ NEXT_STEPS: Mapping[str, str] = MappingProxyType(
 )
 """What a person should do next, by reason, where the platform's sentence does not say it; `docs/errors.md` has more."""
 
+ASK_OPERATOR = "Ask an operator of the platform to do it, or show an operator's token: --operator-token-file FILE."
+_ABOUT_SCOPES = ("REASON_UNAUTHENTICATED", "REASON_FORBIDDEN")
+
 _REFUSALS: Mapping[str, type[Refused]] = MappingProxyType(
     {
         "REASON_UNAUTHENTICATED": TokenRejected,
+        "REASON_FORBIDDEN": TokenRejected,
         "REASON_TOKEN_UNKNOWN": TokenRejected,
         "REASON_TICKET_INVALID": TicketRejected,
         "REASON_VERSION_UNSUPPORTED": VersionMismatch,

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 
 from bots_sdk.client import (
@@ -23,7 +23,7 @@ from bots_sdk.client import (
     Tls,
 )
 from bots_sdk.client.backoff import Backoff
-from bots_sdk.errors import ArenaError, Superseded, TlsFailed, TokenRejected, VersionMismatch
+from bots_sdk.errors import ArenaError, Refused, Superseded, TlsFailed, TokenRejected, VersionMismatch
 from bots_sdk.loading import BotSource
 
 _log = logging.getLogger("bots_sdk")
@@ -50,7 +50,7 @@ class RunnerSettings:
     """
 
     server: str
-    token: str
+    token: str = field(repr=False)
     tables: int = DEFAULT_TABLES
     threads: int | None = None
     seed: int | str = 0
@@ -120,7 +120,7 @@ class BotRunner:
         said = ""
         while True:
             called = monotonic()
-            lasted = 0.0
+            lasted = wanted = 0.0
             try:
                 async with (
                     LobbyClient(settings.server, settings.tls) as lobby,
@@ -136,13 +136,14 @@ class BotRunner:
             except _FATAL:
                 raise
             except ArenaError as error:
+                wanted = error.retry_after_s if isinstance(error, Refused) else 0.0
                 if isinstance(error, TlsFailed) and not self.has_been_in:
                     raise
                 # One line for each change, not for each attempt.
                 if said != str(error):
                     said = str(error)
                     self._say(f"{said.rstrip('.')}; trying again")
-            await asyncio.sleep(backoff.pause(lasted))
+            await asyncio.sleep(max(backoff.pause(lasted), wanted))
 
     def _join(self, tickets: list[Ticket]) -> None:
         for ticket in tickets:

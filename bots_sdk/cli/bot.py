@@ -117,17 +117,31 @@ async def _until_told(runner: Any) -> int:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the token to this new file, readable by you alone, instead of printing it.",
 )
+@click.option(
+    "--operator-token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file with an operator's token, for a platform on which operators register bots.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
-def register(name: str, server: str, owner: str, version: str, token_file: Path | None, as_json: bool) -> None:
+def register(  # noqa: PLR0913 - one for each option
+    name: str,
+    server: str,
+    owner: str,
+    version: str,
+    token_file: Path | None,
+    operator_token_file: Path | None,
+    as_json: bool,
+) -> None:
     """Register a bot. Its token is printed, or written to a file, this once."""
     from bots_sdk.client.lobby import LobbyClient
 
     address, tls = _address(server), chosen_tls()
+    operator = _read_token(operator_token_file, "--operator-token-file") if operator_token_file else ""
     write = _new_secret(token_file) if token_file else None
 
     async def call() -> Any:
         async with LobbyClient(address, tls) as lobby:
-            return await lobby.register(name, owner, version)
+            return await lobby.register(name, owner, version, operator)
 
     try:
         made = _wait_for(call())
@@ -271,21 +285,28 @@ def _address(text: str) -> str:
 
 
 def _token(file: Path | None, *, needed: bool = True) -> str:
-    token: str | None = None
     if file is not None:
-        try:
-            token = file.read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not a text"
-            raise click.BadParameter(f"{file} cannot be read: {reason}", param_hint="--token-file") from error
-        if not token:
-            raise click.BadParameter(f"{file} is empty: was the bot registered?", param_hint="--token-file")
-    if token is None:
-        token = os.environ.get(TOKEN_VARIABLE, "").strip()
+        return _read_token(file, "--token-file")
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token and needed:
         raise click.UsageError(
             f"a token is needed: --token-file or the variable {TOKEN_VARIABLE}; `baohuang bot register NAME` gives one"
         )
+    return _verified(token)
+
+
+def _read_token(file: Path, option: str) -> str:
+    try:
+        token = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text"
+        raise click.BadParameter(f"{file} cannot be read: {reason}", param_hint=option) from error
+    if not token:
+        raise click.BadParameter(f"{file} is empty: was the bot registered?", param_hint=option)
+    return _verified(token)
+
+
+def _verified(token: str) -> str:
     # It travels in a header, which takes printable ASCII only.
     if not all(" " < sign <= "~" for sign in token):
         raise click.UsageError("the token has signs that no token has; was it copied completely?")

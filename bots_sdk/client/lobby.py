@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
 from typing import Any
@@ -34,7 +34,7 @@ class Registered:
 
     bot_id: str
     name: str
-    token: str
+    token: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Ticket:
 
     name: str
     address: str
-    ticket: str
+    ticket: str = field(repr=False)
     tables: int
 
 
@@ -90,18 +90,25 @@ class LobbyClient:
     ) -> None:
         await self._channel.close()
 
-    async def register(self, name: str, owner: str = "", version: str = "") -> Registered:
+    async def register(self, name: str, owner: str = "", version: str = "", operator_token: str = "") -> Registered:
         """Register a bot.
 
+        Args:
+            name: of the bot, unique on the platform.
+            owner: who answers for it.
+            version: its own.
+            operator_token: for a platform on which operators register bots.
+
         Raises:
-            Refused: the name is taken or of the wrong form.
+            Refused: the name is taken or of the wrong form, or an operator has to do it.
             Unreachable: nobody answers.
         """
+        shown = _bearer(operator_token) if operator_token else ()
         try:
             request = pb.RegisterBotRequest(name=name, owner=owner, version=version)
         except UnicodeEncodeError:
             raise make_refused("REASON_NAME_INVALID", "what was typed is no text in UTF-8") from None
-        answer = await self._call(self._stub.RegisterBot, request, ())
+        answer = await self._call(self._stub.RegisterBot, request, shown)
         return Registered(answer.bot_id, name, answer.token)
 
     async def rotate_token(self, token: str) -> str:

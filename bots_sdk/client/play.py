@@ -135,7 +135,7 @@ class PlayClient:
             # The lobby gives out a new one; until then the old one is of no use, but one cannot know.
             seconds = max(seconds, 1.0)
         elif isinstance(error, Refused):
-            seconds = max(seconds, _retry_after_s(error))
+            seconds = max(seconds, error.retry_after_s)
         self._renewed.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -143,11 +143,6 @@ class PlayClient:
 
     def _said(self, message: str) -> None:
         self._say(f"{self.ticket.name}: {message}")
-
-
-def _retry_after_s(error: Refused) -> float:
-    text = error.metadata.get("retry_after_ms", "")
-    return min(int(text) / 1000, 60.0) if text.isascii() and text.isdigit() and len(text) < 9 else 0.0
 
 
 class _Stream:
