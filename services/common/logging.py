@@ -32,6 +32,7 @@ NOISY = ("asyncio", "grpc", "ray", "sqlalchemy", "alembic", "uvicorn")
 _VALUE = r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|[^\s,;)\]}]+"""
 _NAMED_SECRET = re.compile(rf"(?i)([\w-]*(?:{'|'.join(SECRET_WORDS)})['\"]?\s*[=:]\s*)(?:{_VALUE})")
 _BEARER = re.compile(r"(?i)\b(bearer\s+)\S+")
+_TOKEN = re.compile(r"\bbh_[A-Za-z0-9_-]+")
 _LONG_WORD = re.compile(r"[A-Za-z0-9_-]{40,}")
 _BYTES = re.compile(r"""\bb'(?:[^'\\]|\\.)*'|\bb"(?:[^"\\]|\\.)*\"""")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -68,9 +69,10 @@ def configure_logging(role: str, settings: Settings, stderr: TextIO | None = Non
 
 
 def hide_secrets(text: str) -> str:
-    """The text without values of secret fields, byte strings, and words long and mixed enough to be a key."""
+    """The text without values of secret fields, tokens, byte strings, and words long and mixed enough to be a key."""
     text = _NAMED_SECRET.sub(rf"\1{HIDDEN}", text)
     text = _BEARER.sub(rf"\1{HIDDEN}", text)
+    text = _TOKEN.sub(HIDDEN, text)
     text = _BYTES.sub(HIDDEN, text)
     return _LONG_WORD.sub(_hide_long_word, text)
 

@@ -39,6 +39,7 @@ def make_engine(path: Path, *, wait: timedelta, read_only: bool) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=f"file:{quote(str(path))}", query={"mode": "rw", "uri": "true"}),
         connect_args={"timeout": wait.total_seconds()},
+        hide_parameters=True,  # an error would show hashes of tokens and secrets of tournaments
         max_overflow=-1,  # as many as there are threads that ask; waiting for one another is SQLite's business
     )
 

@@ -146,3 +146,10 @@ def test_what_goes_wrong_after_the_terminal_is_given_back_is_said_on_stderr(
     terminal.close()
     LOG.warning("late")
     assert capsys.readouterr().err == "warning: serve: late\n"
+
+
+@pytest.mark.parametrize(
+    "token", ["bh_x", "bh_" + "a" * 43, "bh_" + "-" * 43, "bh_no-digit-and-no-upper-case-letter-in-here"]
+)
+def test_tokens_are_hidden_whatever_letters_they_have(token: str) -> None:
+    assert token not in hide_secrets(f"somebody sent {token}, and nobody knows it")

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from services.common.clock import ManualClock
 from services.common.errors import PlatformError, Reason
@@ -75,3 +76,12 @@ def test_tokens_hold_when_the_ledger_is_opened_again(path: Path) -> None:
         made = ledger.create_access_token("ann", frozenset({Scope.READ}), b"a" * 32)
     with Ledger.open(path) as ledger:
         assert ledger.access_token_with(b"a" * 32) == made
+
+
+def test_what_the_database_refuses_shows_no_hash_to_the_log(ledger: Ledger) -> None:
+    """Two tokens with the same hash cannot be; were there a fault, its text would be in the log."""
+    marked = b"marked".ljust(32)
+    ledger.create_access_token("ann", BOTH, marked)
+    with pytest.raises(IntegrityError) as caught:
+        ledger.create_access_token("bob", BOTH, marked)
+    assert "marked" not in str(caught.value)
