@@ -103,7 +103,7 @@ class Bot(Player, ABC):
 
         Returns:
             One of `view.legal()`, or the same play with cards of other suits. If it is illegal, or an exception is
-            raised, the default (`view.default()`) is played instead, and the mishap is counted and shown.
+            raised, the default (`view.default()`) is played instead, and the fault is counted and shown.
         """
 
 

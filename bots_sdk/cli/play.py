@@ -108,7 +108,7 @@ def _show(standings: LocalStandings, profile: str, seconds: float) -> None:
     table.add_column("bot")
     table.add_column("points per deal", justify="right")
     table.add_column("95 % interval", justify="right")
-    table.add_column("mishaps", justify="right")
+    table.add_column("faults", justify="right")
     scores = sorted(standings.scores(), key=lambda score: -score.mean)
     no_interval = f"from {LEAST_BLOCKS} blocks on"
     for score in scores:
@@ -131,7 +131,7 @@ def _show_json(standings: LocalStandings, report: dict[str, object]) -> None:
                 "name": score.name,
                 "points_per_deal": score.mean,
                 "interval": [score.low, score.high] if standings.has_intervals else None,
-                "mishaps": score.mishaps,
+                "faults": score.mishaps,
                 "messages": dict(score.messages),
             }
             for score in standings.scores()

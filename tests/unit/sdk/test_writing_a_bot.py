@@ -51,7 +51,7 @@ def test_the_first_bot_has_fifteen_lines_at_most_and_beats_random(
     assert len(FIRST.strip().splitlines()) <= 15
     assert run(["play", "my_bot.py:MyBot", *["random"] * 4, "--deals", "100", "--json"]) == 0
     mine, *others = json.loads(capsys.readouterr().out)["bots"]
-    assert mine["mishaps"] == 0
+    assert mine["faults"] == 0
     assert all(mine["interval"][0] > other["points_per_deal"] for other in others)
 
 
