@@ -26,7 +26,7 @@ from services.match.floor import Floor
 
 NAMES = ("b00000", "b00001", "b00002", "b00003", "b00004")
 TABLE = 1
-THINKING = 0.05
+THINKING = 0.01
 """What a decision takes when a script is recorded: with it `Charged` is as long as under load."""
 
 _NUMBERS = {field.name: field.number for field in pb.ServerRecord.DESCRIPTOR.fields}
