@@ -135,7 +135,7 @@ async def house_of(data: Path, settings: Settings) -> AsyncIterator[House]:
         )
         addresses = await gateway.start()
         try:
-            async with asyncio.timeout(60), grpc.aio.insecure_channel(addresses.grpc) as channel:
+            async with asyncio.timeout(110), grpc.aio.insecure_channel(addresses.grpc) as channel:
                 house = House(gateway, addresses, channel, metrics.lobby, ended=ended)
                 await fill(house, (data / OPERATOR_FILE).read_text().strip())
                 yield house
