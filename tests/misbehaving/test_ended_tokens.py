@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 
 import pytest
@@ -122,3 +123,30 @@ async def test_a_ticket_is_good_for_the_bot_it_names_whoever_shows_it() -> None:
 
 def test_the_key_of_tickets_is_in_no_repr() -> None:
     assert repr(KEY) not in repr(MatchServiceSettings(name="m1", ticket_key=KEY))
+
+
+async def test_no_ticket_is_in_a_log_or_a_status(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    now = SystemClock().now()
+    tickets = {
+        "forged": issue_ticket(bytes(32), Ticket("vic", "vic", "m1", 1, now + LIFE)),
+        "other": issue_ticket(KEY, Ticket("vic", "vic", "m2", 1, now + LIFE)),
+        "over": issue_ticket(KEY, Ticket("vic", "vic", "m1", 1, now - LIFE)),
+        "ended": ticket("vic", FIRST),
+        "none": "mArKeD-and-nothing-like-a-ticket",
+    }
+    async with arena() as here:
+        await here.service.dismiss([end("vic")])
+        for shown in tickets.values():
+            vic = here.bot("vic")
+            await vic.hello(shown)
+            _, reason, message = await vic.refusal()
+            assert reason == "REASON_TICKET_INVALID"
+            assert shown not in message
+        good = here.bot("vic")
+        good_ticket = ticket("vic", SECOND)
+        await good.hello(good_ticket)
+        await good.until("welcome")
+    told = "\n".join(str(vars(record)) for record in caplog.records)
+    assert "REASON_TICKET_INVALID" in told
+    assert not any(shown in told for shown in (*tickets.values(), good_ticket))
