@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -69,7 +69,7 @@ async def is_stopped_with_its_platform(here: Arena, vic: RawBot) -> None:
 class Case:
     """What vic does, and what becomes of the match."""
 
-    does: Callable[[Arena, RawBot], Awaitable[None]]
+    does: Callable[[Arena, RawBot], Coroutine[Any, Any, None]]
     ending: Ending
     message: str
     answers: Callable[[RawBot, pb.Request], Any] = RawBot.honest

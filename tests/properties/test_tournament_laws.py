@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
@@ -12,8 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES
-from services.common.matches import ClockRules, DealScore, FaultRules, IllegalPolicy, SeatFaults
+from services.common.matches import (
+    ClockRules,
+    DealScore,
+    FaultRules,
+    FaultScore,
+    IllegalPolicy,
+    OthersScore,
+    SeatFaults,
+)
 from services.tournament.schedule import Schedule, balanced, make_schedule, report_schedule
 from services.tournament.schedule.balanced import BalancedSelection
 from services.tournament.schedule.full import FullSelection
@@ -54,6 +64,19 @@ clocks = st.builds(
     increment=durations(0, HOUR),
     grace=durations(0, 60_000),
     ready=durations(100, HOUR),
+    limits=st.dictionaries(st.sampled_from([phase for phase in Phase if phase <= Phase.PLAY]), durations(1, HOUR)).map(
+        lambda limits: tuple(sorted(limits.items()))
+    ),
+).map(lambda clock: clock if clock.limit is not None else replace(clock, limits=()))
+fault_rules = st.builds(
+    FaultRules,
+    illegal=st.sampled_from(IllegalPolicy),
+    illegal_limit=st.integers(1, 100),
+    takeover_after=st.integers(0, 99),
+    score=st.sampled_from(FaultScore),
+    penalty=st.integers(1, 1000),
+    forfeit=st.integers(1, 1000),
+    others=st.sampled_from(OthersScore),
 )
 rules = st.one_of(
     st.builds(ScheduleRules, st.just(ScheduleKind.FULL), repeats=st.integers(1, 50)),
@@ -77,9 +100,7 @@ def specs(draw: st.DrawFn) -> TournamentSpec:
             overrides=draw(st.sampled_from([(), (("stakes", (1, 2, 4)),), (("wind", "auto"), ("tribute", True))])),
             duplicate=draw(st.sampled_from(Duplicate)),
             clock=draw(clocks),
-            faults=FaultRules(
-                draw(st.sampled_from(IllegalPolicy)), draw(st.integers(1, 100)), draw(st.integers(0, 99))
-            ),
+            faults=draw(fault_rules),
             seed=draw(st.none() | st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Z"]), min_size=1)),
             in_flight=draw(st.none() | st.integers(1, 100_000)),
             no_show_limit=draw(st.integers(1, 1000)),
@@ -158,8 +179,8 @@ def test_with_rotation_every_entrant_of_a_set_has_every_seat_once(schedule: Sche
             assert len(of_group) == len(entrants) == 5
 
 
-@given(st.integers(1, 30), st.integers(0, 2**32))
-def test_the_order_of_results_changes_nothing_to_the_last_digit(matches: int, seed: int) -> None:
+@given(st.integers(1, 30), st.integers(0, 2**32), fault_rules)
+def test_the_order_of_results_changes_nothing_to_the_last_digit(matches: int, seed: int, price: FaultRules) -> None:
     draw = Random(seed)
     spec = parse_spec(
         "name: x\nprofile: qingdao\nbots: [a, b, c, d, e, f, g]\n"
@@ -170,11 +191,17 @@ def test_the_order_of_results_changes_nothing_to_the_last_digit(matches: int, se
         deals = []
         for deal in range(3):
             points = np.array([draw.randint(-40, 40) for _ in range(5)])
-            deals.append(DealScore(deal, tuple(points.tolist()), (0, 1, 2, 3, 4), 0, None, None))
+            spoiled = tuple(seat for seat in range(5) if draw.random() < 0.05)
+            wrong = tuple(draw.randint(0, 2) if draw.random() < 0.1 else int(seat in spoiled) for seat in range(5))
+            score = DealScore(deal, tuple(points.tolist()), (0, 1, 2, 3, 4), 0, None, None)
+            deals.append(replace(score, spoiled=spoiled, faults=wrong))
         one, two, three, four, five = (SeatFaults(timeouts=draw.randint(0, 3)) for _ in range(5))
         results.append(
             PlayedMatch(match.number, match.group, match.entrants, tuple(deals), (one, two, three, four, five))
         )
-    table = compute_standings(spec.entrants, results)
+    table = compute_standings(spec.entrants, results, price)
     draw.shuffle(results)
-    assert compute_standings(spec.entrants, results) == table
+    assert compute_standings(spec.entrants, results, price) == table
+    for line in table:
+        assert line.spoiled <= line.counted <= line.deals, "what a bot has spoiled itself it cannot get rid of"
+        assert line.points_paid >= 0
