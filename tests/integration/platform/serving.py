@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bots_sdk.client import LobbyClient
+from bots_sdk.client import LobbyClient, Tls
 from services.common.errors import PlatformError
 from services.common.reaper import Reaper, descendants_of
 from services.ledger.ledger import Access, Ledger
@@ -46,16 +46,19 @@ def run_baohuang(*arguments: str, code: int = 0, seconds: float = 60.0) -> subpr
 
 
 class Serve:
-    """A running `baohuang serve`."""
+    """A running `baohuang serve`; `more` are options of its own, `tls` is how its operator calls it."""
 
-    def __init__(self, data: Path, *, port: int = 0, ray_address: str = "") -> None:
+    def __init__(
+        self, data: Path, *, port: int = 0, ray_address: str = "", more: Sequence[str] = (), tls: Tls | None = None
+    ) -> None:
         self.data = data
+        self.tls = tls
         data.mkdir(parents=True, exist_ok=True)
         self.output = data / f"serve-{time.monotonic_ns()}.out"
         command = [BAOHUANG, "serve", "--data", str(data), "--http-port", "0", "--port", str(port)]
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [*command, "--match-services", "2", "--ray-address", ray_address],
+                [*command, "--match-services", "2", "--ray-address", ray_address, *more],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -69,7 +72,7 @@ class Serve:
             self.kill()
             raise
         self.server = self._find(r"tournament`: (\S+)")
-        self.http = self._find(r"http://(\S+?)/ ")
+        self.http = self._find(r"https?://(\S+?)/ ")
 
     def said(self) -> str:
         """What it has printed so far."""
@@ -87,7 +90,7 @@ class Serve:
     @property
     def operator(self) -> tuple[str, ...]:
         """The options of a command with which its operator calls it."""
-        return ("--server", self.server, "--token-file", str(self.data / "operator.token"))
+        return ("--server", self.server, "--token-file", str(self.data / "operator.token"), *tls_options(self.tls))
 
     def pids(self, title: str) -> list[int]:
         """Its processes whose title begins so, for example `ray::DirectorActor`."""
@@ -171,18 +174,26 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def register_bots(server: str, names: Sequence[str]) -> dict[str, str]:
+def tls_options(tls: Tls | None) -> list[str]:
+    """How a command is told of these files."""
+    files = () if tls is None else (("--tls-ca", tls.ca), ("--tls-cert", tls.certificate), ("--tls-key", tls.key))
+    return [word for option, path in files if path is not None for word in (option, str(path))]
+
+
+def register_bots(server: str, names: Sequence[str], tls: Tls | None = None) -> dict[str, str]:
     """Tokens by name."""
 
     async def register() -> dict[str, str]:
-        async with LobbyClient(server) as lobby:
+        async with LobbyClient(server, tls) as lobby:
             return {name: (await lobby.register(name, "tests", "1")).token for name in names}
 
     return asyncio.run(register())
 
 
 @contextlib.contextmanager
-def bot_processes(server: str, tokens: dict[str, str], logs: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+def bot_processes(
+    server: str, tokens: dict[str, str], logs: Path, tls: Tls | None = None
+) -> Iterator[list[subprocess.Popen[bytes]]]:
     """House bots, each a process as a bot author would start it; the name says which one: greedy-1, random-2."""
     logs.mkdir(parents=True, exist_ok=True)
     processes = []
@@ -191,7 +202,8 @@ def bot_processes(server: str, tokens: dict[str, str], logs: Path) -> Iterator[l
             with (logs / f"{name}.log").open("wb") as log:
                 processes.append(
                     subprocess.Popen(
-                        [BAOHUANG, "bot", "run", name.partition("-")[0], "--server", server, "--tables", "32"],
+                        [BAOHUANG, "bot", "run", name.partition("-")[0], "--server", server, "--tables", "32"]
+                        + tls_options(tls),
                         env={**os.environ, "BAOHUANG_TOKEN": token},
                         stdin=subprocess.DEVNULL,
                         stdout=log,
