@@ -17,6 +17,8 @@ COMINGS = Rate(per_second=2, burst=100)
 """Streams of one bot: a client that pauses between its attempts, ever longer, never comes near."""
 RETRY_S = WASTE.burst / WASTE.per_second
 """So long a bot that was sent away stays away: until its bucket is full again."""
+EMPTY_COST = 10
+"""What a message costs that says nothing and confirms nothing: reading it costs more than many records."""
 BROKEN_COST = 250
 """What a stream costs that had to be ended because of what the client sent."""
 CROSSED = 2

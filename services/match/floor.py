@@ -344,7 +344,10 @@ class Floor:
 
     def _free_tables(self, bot_id: str) -> int:
         session = self.sessions.get(bot_id)
-        return ABSENT if session is None else session.free_tables
+        if session is None:
+            return ABSENT
+        # A stream that is being closed is told of no match any more.
+        return session.free_tables if session.farewell is None else 0
 
     def _look(self, seat: Seat, now: float) -> None:
         again = seat.table.overdue(seat, now)

@@ -21,7 +21,7 @@ from services.common.errors import PlatformError, Reason, verify_size
 from services.common.metrics import MatchMetrics
 from services.common.tickets import Ticket, verify_ticket
 from services.common.version import PROTOCOL_VERSION, RULES_VERSION, SERVER_VERSION
-from services.match.conduct import BROKEN_COST, RETRY_S, Conduct, Strangers
+from services.match.conduct import BROKEN_COST, EMPTY_COST, RETRY_S, Conduct, Strangers
 from services.match.floor import Floor
 from services.match.sessions import Farewell, Session, SessionTerms
 from services.match.wire import encode_record
@@ -31,8 +31,8 @@ HELLO_S = 10.0
 """How long a new stream may take to say hello."""
 RECORDS_LIMIT = 20_000
 """The most records of one message: everybody waits while they are gone through, and a few bytes suffice for one."""
-FAREWELL_S = 1.0
-"""How long the writer has to say why a stream is closed, before it is closed without."""
+FAREWELL_S = 0.5
+"""How long a stream stays open after the record that says why it is closed."""
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 _HEARTBEAT = encode_record(pb.Heartbeat())
@@ -200,6 +200,8 @@ class _Stream:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
+            if self._session.farewell is not None:
+                raise self._session.farewell.error
         finally:
             for task in tasks:
                 task.cancel()
@@ -211,11 +213,9 @@ class _Stream:
             data = await context.read()
             if data is grpc.aio.EOF:
                 return
-            if session.farewell is not None:
-                # Nothing more is listened to. The writer says why, unless the client does not read that either.
-                await asyncio.sleep(FAREWELL_S)
-                raise session.farewell.error
-            self._take(data, clock.monotonic())
+            # After a farewell nothing is listened to any more.
+            if session.farewell is None:
+                self._take(data, clock.monotonic())
 
     def _take(self, data: bytes, now: float) -> None:
         """A message of the client."""
@@ -229,7 +229,7 @@ class _Stream:
         self._metrics.messages_received += 1
         records = message.records
         if not session.heard(now, message.confirmed) and not records:
-            self._wasted(now)
+            self._wasted(now, EMPTY_COST)
         for record in records:
             kind = record.WhichOneof("record")
             if kind == "decision":
@@ -243,9 +243,9 @@ class _Stream:
             if not useful and self._wasted(now):
                 return
 
-    def _wasted(self, now: float) -> bool:
+    def _wasted(self, now: float, records: int = 1) -> bool:
         """Something came in vain; True if the bot has to go because of it."""
-        if not self._conduct.waste(now):
+        if not self._conduct.waste(now, records):
             return False
         self._session.close(
             Farewell(Reason.RATE_LIMITED, "the client sent too much that nobody had asked for", retry_after=RETRY_S)
@@ -277,6 +277,9 @@ class _Stream:
             retry_after_ms=int(farewell.retry_after * 1000),
         )
         await self._context.write(encode_record(closing))
+        self._floor.leave(self._session, self._clock.monotonic())
+        # A client that is just writing when the stream ends may lose what it has not read.
+        await asyncio.sleep(FAREWELL_S)
         raise farewell.error
 
     async def _beat(self) -> None:

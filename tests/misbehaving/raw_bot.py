@@ -12,7 +12,9 @@ import grpc.aio
 from google.rpc import error_details_pb2, status_pb2
 
 from baohuang.match.v1 import match_service_pb2 as pb
+from bots_sdk.bot import Bot
 from bots_sdk.convert import answer_to_proto, event_from_proto, options_from_proto
+from bots_sdk.convert.varints import delimited, field_number
 from bots_sdk.house import make_house_bot
 from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.view import View
@@ -24,6 +26,8 @@ from services.match.service import MatchService, MatchServiceSettings
 
 KEY = b"k" * 32
 PLAY = "/baohuang.match.v1.MatchService/Play"
+_RECORDS = field_number(pb.PlayRequest, "records")
+_DECISION = field_number(pb.ClientRecord, "decision")
 
 
 def ticket_for(bot_id: str, *, service: str = "m1", tables: int = 100, key: bytes = KEY, seconds: float = 60) -> str:
@@ -49,17 +53,23 @@ def order_of(
     )
 
 
+Said = pb.Decision | bytes | None
+"""What a bot says to a request: a decision, the bytes of one, or nothing."""
+
+
 class RawBot:
-    """One stream. `on_request` makes the decision for a request, or None for silence."""
+    """One stream. `on_request` makes the decision for a request."""
 
     def __init__(self, address: str, bot_id: str) -> None:
+        self.address = address
         self.bot_id = bot_id
         self.records: list[pb.ServerRecord] = []
         self.views: dict[int, View] = {}
         self.read = 0
         self.confirms = True
         self.says_ready = True
-        self.on_request: Callable[[RawBot, pb.Request], pb.Decision | None] = RawBot.honest
+        self.on_request: Callable[[RawBot, pb.Request], Said] = RawBot.honest
+        self.is_reading = True
         self.ended = asyncio.Event()
         self._news = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -67,8 +77,14 @@ class RawBot:
         self.over: list[pb.MatchEnded] = []
         self._channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
         self._call: Any = self._channel.stream_stream(PLAY)()
-        self._house = make_house_bot("random", bot_id)
+        self._houses: dict[int, Bot] = {}
+        self._bytes: list[bytes] = []
         self._task: asyncio.Task[None] | None = None
+
+    def encoded_hello(self) -> bytes:
+        """A message that opens a stream."""
+        hello = pb.Hello(ticket=ticket_for(self.bot_id), protocol_version=1, tables=100)
+        return pb.PlayRequest(records=[pb.ClientRecord(hello=hello)]).SerializeToString()
 
     async def hello(self, ticket: str | None = None, **fields: Any) -> None:
         """Says hello and starts to play."""
@@ -76,7 +92,8 @@ class RawBot:
         for name, value in fields.items():
             setattr(hello, name, value)
         await self.send(pb.ClientRecord(hello=hello))
-        self.start()
+        if self.is_reading:
+            self.start()
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
@@ -88,28 +105,28 @@ class RawBot:
         async with self._writing:
             await self._call.write(data)
 
-    async def close(self) -> None:
-        """Breaks the wire without a word."""
+    async def stop(self) -> None:
+        """Reads nothing more, says nothing more; the wire stays."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+
+    async def close(self) -> None:
+        """Breaks the wire without a word."""
+        await self.stop()
         await self._channel.close()
 
     async def refusal(self) -> tuple[grpc.StatusCode, str, str]:
         """Code, reason and message of the status that ended the stream."""
         async with asyncio.timeout(20):
             code = await self._call.code()
-            trailing = dict(await self._call.trailing_metadata() or ())
-        status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
-        info = error_details_pb2.ErrorInfo()
-        status.details[0].Unpack(info)
+            status, info = await _details(self._call)
         return code, info.reason, status.message
 
     def honest(self, request: pb.Request) -> pb.Decision | None:
-        """A random legal answer."""
-        view = self.views[request.table]
-        answer = self._house.answer(view)
+        """A random legal answer, the same whenever the same match is played."""
+        answer = self._houses[request.table].answer(self.views[request.table])
         return pb.Decision(table=request.table, request=request.request, answer=answer_to_proto(answer))
 
     def kinds(self) -> list[str]:
@@ -124,7 +141,8 @@ class RawBot:
         return next(record for record in self.records if record.WhichOneof("record") == kind)
 
     async def _run(self) -> None:
-        with contextlib.suppress(grpc.aio.AioRpcError):
+        # A write fails once the stream is over, in either way.
+        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
             while True:
                 data = await self._call.read()
                 if data is grpc.aio.EOF:
@@ -133,7 +151,9 @@ class RawBot:
                 records = pb.PlayResponse.FromString(data).records
                 said = [answer for record in records if (answer := self._take(record)) is not None]
                 if self.confirms:
-                    await self.send(*said)
+                    message = pb.PlayRequest(records=said, confirmed=self.read).SerializeToString()
+                    await self.send_bytes(message + b"".join(self._bytes))
+                    self._bytes.clear()
         self.ended.set()
 
     def _take(self, record: pb.ServerRecord) -> pb.ClientRecord | None:
@@ -142,7 +162,7 @@ class RawBot:
         kind = record.WhichOneof("record")
         if kind == "seated":
             seated = record.seated
-            self.views[seated.table] = View(options_from_proto(seated.options), seated.seat)
+            self._sit(seated)
             if self.says_ready:
                 return pb.ClientRecord(ready=pb.Ready(table=seated.table))
         elif kind == "resumed":
@@ -160,17 +180,37 @@ class RawBot:
 
     def _resume(self, resumed: pb.Resumed) -> pb.ClientRecord | None:
         seated = resumed.seated
-        view = View(options_from_proto(seated.options), seated.seat)
-        self.views[seated.table] = view
+        view = self._sit(seated)
         for event in resumed.events:
             view.apply(event_from_proto(event))
         if resumed.ready_expected:
             return pb.ClientRecord(ready=pb.Ready(table=seated.table))
         return self._answer(resumed.request) if resumed.HasField("request") else None
 
+    def _sit(self, seated: pb.Seated) -> View:
+        view = self.views[seated.table] = View(options_from_proto(seated.options), seated.seat)
+        self._houses[seated.table] = make_house_bot("random", f"{self.bot_id}/{seated.match_id}")
+        return view
+
     def _answer(self, request: pb.Request) -> pb.ClientRecord | None:
         decision = self.on_request(self, request)
+        if isinstance(decision, bytes):
+            self._bytes.append(delimited(_RECORDS, delimited(_DECISION, decision)))
+            return None
         return None if decision is None else pb.ClientRecord(decision=decision)
+
+
+async def _details(call: Any) -> tuple[status_pb2.Status, error_details_pb2.ErrorInfo]:
+    trailing = dict(await call.trailing_metadata() or ())
+    status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
+    info = error_details_pb2.ErrorInfo()
+    status.details[0].Unpack(info)
+    return status, info
+
+
+async def reason_of(call: Any) -> str:
+    """The reason that a call was refused with."""
+    return (await _details(call))[1].reason
 
 
 class Arena:
@@ -182,8 +222,8 @@ class Arena:
         self.metrics = metrics
         self.bots: dict[str, RawBot] = {}
 
-    def bot(self, bot_id: str) -> RawBot:
-        bot = RawBot(self.address, bot_id)
+    def bot(self, bot_id: str, address: str = "") -> RawBot:
+        bot = RawBot(address or self.address, bot_id)
         self.bots[f"{bot_id}/{len(self.bots)}"] = bot
         return bot
 
@@ -192,6 +232,12 @@ class Arena:
         for bot in bots:
             await bot.hello()
         return bots
+
+    def refusals(self, reason: str) -> float:
+        """How many calls were refused for a reason."""
+        families = {family.name: family for family in self.metrics.collect()}
+        samples = families["baohuang_calls_refused"].samples
+        return next(sample.value for sample in samples if sample.labels["reason"] == reason)
 
     async def outcome(self, seconds: float = 60) -> Any:
         found = await self.service.collect("t", 0, seconds)
