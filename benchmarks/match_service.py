@@ -45,4 +45,7 @@ def run(arguments: list[str]) -> dict[str, Figures]:
 
 
 if __name__ == "__main__":
-    say(json.dumps(run(sys.argv[1:])))
+    try:
+        say(json.dumps(run(sys.argv[1:])))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -139,6 +139,7 @@ def alone(setting: Setting, case: str, bots: int, tables: int) -> Figures:
 
 def single(setting: Setting, case: str) -> Figures:
     """One table: from a decision being written until the next request is read, against a bare ping-pong."""
+    setting = replace(setting, times=replace(setting.times, processes=1))  # one process, one clock
     last: list[Measured] = []
 
     def real() -> Measured:
@@ -164,7 +165,7 @@ def slow(setting: Setting, case: str, bots: int, tables: int) -> Figures:
     tables at the same time. They stand still for the greatest part, so the others have a little more of the machine for
     themselves: that may bring the ratio below 1, and a slow bot that held up others would drive it far above.
     """
-    times = replace(setting.times, rounds=min(2, setting.times.rounds))
+    times = replace(setting.times, rounds=min(2, setting.times.rounds), processes=1)
 
     def load(seconds: float) -> Callable[[], Measured]:
         return lambda: measure(Load(Kind.REAL, bots, tables, slow=seconds), setting.scripts, times, watch=True)

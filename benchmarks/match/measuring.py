@@ -15,6 +15,8 @@ from benchmarks.match.load import Kind, Load, bot_names, issue_tickets
 from benchmarks.match.processes import moment, receive, running, wait_for
 from benchmarks.match.scripts import Script
 
+PATIENCE_S = 900.0
+"""How long a server may take to bring its tables to where they begin, and bots to come in."""
 UNARY_CHANNELS = 50
 """Connections of unary bots, together."""
 
@@ -72,7 +74,7 @@ def measure(load: Load, scripts: Sequence[Script], times: Times, *, watch: bool 
     with running() as start:
         ours, theirs = SPAWN.Pipe()
         serving = start(server.serve, load, scripts, theirs)
-        address = receive(ours, serving, seconds=300)
+        address = receive(ours, serving, seconds=PATIENCE_S)
         if load.kind is Kind.UNARY:
             channels = max(1, UNARY_CHANNELS // len(parts))
             playing = [start(_unary, address, scripts, part, channels) for part in parts]
@@ -86,7 +88,7 @@ def measure(load: Load, scripts: Sequence[Script], times: Times, *, watch: bool 
 
         latencies = [part.latencies for part in parts] if watch else []
         window = _Window(serving, playing, [part.counts for part in parts], latencies)
-        wait_for(lambda: window.totals().entered == load.bots, serving, "all bots are in")
+        wait_for(lambda: window.totals().entered == load.bots, serving, "all bots are in", PATIENCE_S)
         time.sleep(times.warmup)
         deals = state().deals
         measured = window.measure(times.seconds)

@@ -30,17 +30,18 @@ _MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of everything."""
+    """How much of everything; nothing must have happened for `settle` seconds before memory is read."""
 
     tables: int
     sessions: int
     deals: int
     warmup: int
     scripts: int
+    settle: float
 
 
-FULL = Size(tables=4000, sessions=1000, deals=20_000, warmup=3000, scripts=96)
-QUICK = Size(tables=500, sessions=200, deals=400, warmup=200, scripts=12)
+FULL = Size(tables=4000, sessions=1000, deals=20_000, warmup=3000, scripts=96, settle=2.0)
+QUICK = Size(tables=500, sessions=200, deals=400, warmup=200, scripts=12, settle=1.0)
 
 
 def measure_memory(scripts: Sequence[Script], size: Size) -> dict[str, float]:
@@ -89,12 +90,12 @@ class _Site:
             raise RuntimeError(f"{state.faults} faults of honest bots, or wrong results: the figures mean nothing")
         return state
 
-    def rest(self) -> int:
+    def rest(self, settle: float) -> int:
         """The size of the server, once its bots have nothing more to say."""
         before = -1
         while before != self.decisions:
             before = self.decisions
-            time.sleep(2.0)
+            time.sleep(settle)
         self.tell("rest")
         return memory_of(self._process)
 
@@ -111,9 +112,9 @@ def _per_table(scripts: Sequence[Script], size: Size) -> float:
         site = _Site(start, load, scripts)
         site.enter(load.bots)
         site.tell("play", 100)
-        empty = site.rest()
+        empty = site.rest(size.settle)
         site.tell("hold", size.tables)
-        return (site.rest() - empty) / size.tables / _KIB
+        return (site.rest(size.settle) - empty) / size.tables / _KIB
 
 
 def _per_session(scripts: Sequence[Script], size: Size) -> float:
@@ -121,9 +122,9 @@ def _per_session(scripts: Sequence[Script], size: Size) -> float:
     with running() as start:
         site = _Site(start, load, scripts)
         site.enter(size.sessions // 2)
-        some = site.rest()
+        some = site.rest(size.settle)
         site.enter(size.sessions)
-        return (site.rest() - some) / size.sessions / _KIB
+        return (site.rest(size.settle) - some) / size.sessions / _KIB
 
 
 def _growth(scripts: Sequence[Script], size: Size) -> tuple[float, float]:
@@ -132,11 +133,11 @@ def _growth(scripts: Sequence[Script], size: Size) -> tuple[float, float]:
         site = _Site(start, load, scripts)
         site.enter(load.bots)
         site.tell("play", size.warmup)
-        warm = site.rest()
+        warm = site.rest(size.settle)
         begun, decided = time.perf_counter(), site.decisions
         site.tell("play", size.deals)
         rate = (site.decisions - decided) / (time.perf_counter() - begun)
-        return (site.rest() - warm) / _MIB, rate
+        return (site.rest(size.settle) - warm) / _MIB, rate
 
 
 def _streams(address: str, scripts: Sequence[Script], part: bots.Part) -> None:

@@ -41,7 +41,7 @@ def test_a_run_ends_with_figures_by_case(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.slow
 def test_memory_can_be_measured() -> None:
-    found = measure_memory(record_scripts(2), Size(tables=10, sessions=10, deals=4, warmup=2, scripts=1))
+    found = measure_memory(record_scripts(2), Size(tables=10, sessions=10, deals=4, warmup=2, scripts=1, settle=0.2))
     assert {"kib_per_table", "kib_per_session", "growth_mib"} <= found.keys()
 
 
