@@ -8,7 +8,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_to_proto
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.events import DealStarted, Event, HandDealt
-from services.match.wire import begin_events, encode_event, encode_resumed, frame_event, retell_event
+from services.match.wire import EventEncoder, encode_resumed, frame_event, retell_event
 
 
 class EventLog:
@@ -18,12 +18,12 @@ class EventLog:
     seat is kept apart: it is the only event that is not the same for all.
     """
 
-    __slots__ = ("_beginning", "_hands", "_hands_at", "_table", "_told", "number")
+    __slots__ = ("_encoder", "_hands", "_hands_at", "_table", "_told", "number")
 
     def __init__(self, table: int) -> None:
         self.number = 0
         self._table = table
-        self._beginning = begin_events(table)
+        self._encoder = EventEncoder(table)
         self._told = bytearray()
         self._hands: tuple[bytes, ...] = ()
         self._hands_at = 0
@@ -33,7 +33,7 @@ class EventLog:
         if isinstance(event, DealStarted):
             self._told.clear()
         self.number += 1
-        body = encode_event(event, self._beginning, self.number)
+        body = self._encoder.body(event, self.number)
         self._told += retell_event(body)
         return frame_event(body)
 

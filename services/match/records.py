@@ -85,13 +85,15 @@ def request_of(asking: Asking, left: float) -> pb.Request:
     )
 
 
-def request(asking: Asking, encoder: TurnEncoder) -> bytes:
+def request(asking: Asking) -> bytes:
+    """The record that asks a seat, with its whole limit and the legal answers."""
+    return encode_record(request_of(asking, asking.seat.clock.limit))
+
+
+def bare_request(encoder: TurnEncoder, seat: Seat, phase: Phase, event: int) -> bytes:
     """The record that asks a seat, with its whole limit."""
-    seat = asking.seat
     clock = seat.clock
-    if asking.legal is not None:
-        return encode_record(request_of(asking, clock.limit))
-    return encoder.request(seat.request, asking.phase, _ms(clock.limit), _ms(clock.bank), asking.event)
+    return encoder.request(seat.request, phase, _ms(clock.limit), _ms(clock.bank), event)
 
 
 def charged(encoder: TurnEncoder, seat: Seat, charge: Charge, *, timed_out: bool = False) -> bytes:

@@ -113,8 +113,9 @@ class Session:
         """Queues a record and wakes the writer."""
         self._outbox.append(record)
         self._bytes += len(record)
-        self._waits = self._urgent = True
-        self._wake()
+        if not self._urgent:
+            self._waits = self._urgent = True
+            self._wake()
 
     def push_request(self, record: bytes, seat: Seat) -> None:
         """Queues a request and wakes the writer; the seat's clock starts when it is taken."""

@@ -301,13 +301,14 @@ class Table:
 
     def _advance(self, now: float) -> None:
         """Asks whoever is to answer now; goes on to the next deal, or to the end."""
-        while self._match.deal.result is not None:
+        match = self._match
+        while match.deal.result is not None:
             self._score()
-            if self._match.over:
+            if match.over:
                 self._complete()
                 return
-            self._publish(self._match.next_deal())
-        for index in self._match.deal.asked:
+            self._publish(match.next_deal())
+        for index in match.deal.asked:
             seat = self.seats[index]
             if not seat.request:
                 self._ask(seat, now)
@@ -319,10 +320,15 @@ class Table:
             self._house_turns.append(seat)
             self._host.call_house(self)
             return
-        lag = self._host.lag
-        seat.clock.ask(now, lag, self._match.deal.public.phase, reachable=seat.wire is not None)
-        if seat.wire is not None:
-            seat.wire.push_request(records.request(self._asking(seat), self._encoder), seat)
+        phase = self._match.deal.public.phase
+        wire = seat.wire
+        seat.clock.ask(now, self._host.lag, phase, reachable=wire is not None)
+        if wire is not None:
+            if wire.list_legal:
+                record = records.request(self._asking(seat))
+            else:
+                record = records.bare_request(self._encoder, seat, phase, self._log.number)
+            wire.push_request(record, seat)
         if not seat.watched:
             due = seat.clock.soonest(now)
             if due is not None:

@@ -57,16 +57,21 @@ def encode_record(message: Message) -> bytes:
 
 _EVENT_TABLE = number_tag(event_pb2.Event, "table")
 _EVENT_NUMBER = number_tag(event_pb2.Event, "number")
+_EVENTS_OF_RESUMED = field_number(pb.Resumed, "events")
+_RETOLD = tuple(delimited(_EVENTS_OF_RESUMED, bytes(size))[: -size or None] for size in range(_SHORT))
 
 
-def begin_events(table: int) -> bytes:
-    """What the body of every event of a table begins with, up to its number."""
-    return _EVENT_TABLE + varint(table) + _EVENT_NUMBER
+class EventEncoder:
+    """Encodes the events of one table."""
 
+    __slots__ = ("_beginning",)
 
-def encode_event(event: Event, beginning: bytes, number: int) -> bytes:
-    """The body of an event: what `Event.SerializeToString` gives. `beginning` is that of its table."""
-    return beginning + varint(number) + _what_happened(event)
+    def __init__(self, table: int) -> None:
+        self._beginning = _EVENT_TABLE + varint(table) + _EVENT_NUMBER
+
+    def body(self, event: Event, number: int) -> bytes:
+        """The body of an event: what `Event.SerializeToString` gives."""
+        return self._beginning + varint(number) + _what_happened(event)
 
 
 # Typed: a `Passed(3)` equals a `Yielded(3)`, both being tuples.
@@ -83,12 +88,10 @@ def frame_event(body: bytes) -> bytes:
     return _frame(_RECORD_OF[event_pb2.Event.DESCRIPTOR.full_name], size) + body
 
 
-_EVENTS_OF_RESUMED = field_number(pb.Resumed, "events")
-
-
 def retell_event(body: bytes) -> bytes:
     """An encoded event as a part of the body of `Resumed`."""
-    return delimited(_EVENTS_OF_RESUMED, body)
+    size = len(body)
+    return _RETOLD[size] + body if size < _SHORT else delimited(_EVENTS_OF_RESUMED, body)
 
 
 def encode_resumed(resumed: pb.Resumed, events: bytes) -> bytes:

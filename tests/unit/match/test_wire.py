@@ -9,7 +9,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_from_proto, event_to_proto
 from bots_sdk.convert.varints import varint
 from bots_sdk.rules.events import Event, Passed, Played, TrickEnded, WindClaimed, Yielded
-from services.match.wire import TurnEncoder, begin_events, encode_event, encode_record, frame_event
+from services.match.wire import EventEncoder, TurnEncoder, encode_record, encode_resumed, frame_event, retell_event
 
 number = st.integers(1, 2**32 - 1)
 milliseconds = st.integers(0, 2**32 - 1)
@@ -50,7 +50,7 @@ def test_a_charge_too_long_for_its_field_is_cut() -> None:
 
 @given(events, number, number)
 def test_events(event: Event, table: int, at: int) -> None:
-    body = encode_event(event, begin_events(table), at)
+    body = EventEncoder(table).body(event, at)
     message = event_to_proto(event, table, at)
     assert body == message.SerializeToString()
     assert frame_event(body) == encode_record(message)
@@ -61,9 +61,16 @@ def test_events(event: Event, table: int, at: int) -> None:
 
 @given(st.lists(events, max_size=50))
 def test_concatenated_records_are_one_message_in_order(several: list[Event]) -> None:
-    joined = b"".join(frame_event(encode_event(event, begin_events(1), at + 1)) for at, event in enumerate(several))
+    joined = b"".join(frame_event(EventEncoder(1).body(event, at + 1)) for at, event in enumerate(several))
     records = pb.PlayResponse.FromString(joined).records
     assert [event_from_proto(record.event) for record in records] == several
+
+
+@given(st.lists(events, max_size=50))
+def test_events_are_told_again_in_order(several: list[Event]) -> None:
+    told = b"".join(retell_event(EventEncoder(1).body(event, at + 1)) for at, event in enumerate(several))
+    (record,) = pb.PlayResponse.FromString(encode_resumed(pb.Resumed(), told)).records
+    assert [event_from_proto(event) for event in record.resumed.events] == several
 
 
 @given(st.integers(0, 2**63))
