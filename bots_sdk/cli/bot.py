@@ -209,7 +209,7 @@ def list_bots(server: str, token_file: Path | None, as_json: bool) -> None:
             click.echo(
                 json.dumps(
                     {"bot_id": one.bot_id, "name": one.name, "owner": one.owner, "version": one.version}
-                    | {"here": one.here, "since": since}
+                    | {"here": one.here, "presence": one.presence, "since": since}
                 )
             )
         return
@@ -218,7 +218,7 @@ def list_bots(server: str, token_file: Path | None, as_json: bool) -> None:
     width = max((len(one.name) for one in found), default=0)
     for one in found:
         since = f" since {one.since:%Y-%m-%d %H:%M} UTC" if one.since else ""
-        click.echo(f"{one.name:<{width}}  {'here' if one.here else 'away'}{since}  {one.version}  {one.owner}".rstrip())
+        click.echo(f"{one.name:<{width}}  {one.presence}{since}  {one.version}  {one.owner}".rstrip())
 
 
 @bot.command(short_help="Play under every profile of the rules and report what goes wrong.")

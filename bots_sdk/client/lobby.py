@@ -26,6 +26,7 @@ MOST_SERVICES = 1_000
 MOST_PAGES = 10_000
 """No platform has more match services, or more pages of bots; one that says so would keep a client busy for ever."""
 _PAGE = 100
+_PRESENCES = {pb.PRESENCE_HERE: "here", pb.PRESENCE_AWAY: "away", pb.PRESENCE_GONE: "gone"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,17 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class ListedBot:
-    """A bot of the platform; `here` says whether it is in, `since` since when, if it ever was."""
+    """A bot of the platform.
+
+    Attributes:
+        bot_id: what the platform calls it.
+        name: its name.
+        owner: who answers for it.
+        version: its own version.
+        here: whether it is in.
+        since: since when it is in or not, if it ever was.
+        presence: `here`, `away` (it may come back), `gone` (away for long, or without a token), or `never` seen.
+    """
 
     bot_id: str
     name: str
@@ -47,6 +58,7 @@ class ListedBot:
     version: str
     here: bool
     since: datetime | None
+    presence: str = "never"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,4 +223,5 @@ def _listed(bot: pb.Bot) -> ListedBot:
         since = bot.since.ToDatetime(tzinfo=None) if bot.HasField("since") else None
     except (ValueError, OverflowError):
         raise ProtocolBroken(f"the lobby says of {bot.name!r} that it came at no time that a calendar has") from None
-    return ListedBot(bot.bot_id, bot.name, bot.owner, bot.version, bot.presence == pb.PRESENCE_HERE, since)
+    presence = _PRESENCES.get(bot.presence, "never")
+    return ListedBot(bot.bot_id, bot.name, bot.owner, bot.version, presence == "here", since, presence)

@@ -26,13 +26,14 @@ class LobbyTerms:
     """How long tickets hold, how often an attending bot hears something, and after what silence it should call again.
 
     A ticket is replaced when half its time is over, at the next time that the bot hears something. `reserved_names` no
-    bot may have: those of the house bots. `registrations` is how often one peer may register a bot, `arrivals` how
-    often one bot may come in.
+    bot may have: those of the house bots. A bot that is away for `gone_after` is shown as gone. `registrations` is how
+    often one peer may register a bot, `arrivals` how often one bot may come in.
     """
 
     ticket_life: timedelta = timedelta(minutes=10)
     sign_of_life: timedelta = timedelta(seconds=10)
     silence_limit: timedelta = timedelta(seconds=30)
+    gone_after: timedelta = timedelta(minutes=10)
     reserved_names: frozenset[str] = frozenset()
     registrations: Rate = REGISTRATIONS
     arrivals: Rate = ARRIVALS

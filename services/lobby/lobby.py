@@ -82,7 +82,7 @@ class Lobby:
         self._terms = terms or LobbyTerms()
         self._metrics = metrics or LobbyMetrics()
         self._token_ended = token_ended
-        self._presence = PresenceBoard()
+        self._presence = PresenceBoard(self._terms.gone_after)
         self._attending: dict[str, Attendance] = {}
         self._services: tuple[MatchServiceInfo, ...] = ()
         self._registrations: Buckets[str] = Buckets(self._terms.registrations)
@@ -150,6 +150,7 @@ class Lobby:
         """The bot has another token now, or none; None: the token that was shown had ended before."""
         if changed is None:
             raise token_unknown()
+        self._presence.end(changed.bot_id, self._clock.now())
         self._token_ended(self._token_end(changed))
 
     def _token_end(self, bot: Bot) -> TokenEnd:
@@ -158,7 +159,8 @@ class Lobby:
     async def bots(self, after: str, limit: int) -> BotPage:
         """Bots in the order of their names, from the one after `after` on; `limit` 0: as many as is usual."""
         page = await asyncio.to_thread(self._ledger.bots, after=after, limit=min(limit or PAGE, PAGE_LIMIT))
-        return BotPage(tuple(ListedBot(bot, self._presence.of(bot.bot_id)) for bot in page.items), page.after)
+        now = self._clock.now()
+        return BotPage(tuple(ListedBot(bot, self._presence.of(bot.bot_id, now)) for bot in page.items), page.after)
 
     # ---------------------------------------------------------------------------------------------------- attending
 
@@ -205,7 +207,7 @@ class Lobby:
 
     def sighting(self, bot_id: str) -> Sighting | None:
         """Whether a bot is in and since when; None if it was never seen."""
-        return self._presence.of(bot_id)
+        return self._presence.of(bot_id, self._clock.now())
 
     def here(self) -> dict[str, Sighting]:
         """The bots that are in, by id."""

@@ -21,7 +21,7 @@ from services.lobby.presence import Presence
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 
-_PRESENCE = {Presence.HERE: pb.PRESENCE_HERE, Presence.AWAY: pb.PRESENCE_AWAY}
+_PRESENCE = {Presence.HERE: pb.PRESENCE_HERE, Presence.AWAY: pb.PRESENCE_AWAY, Presence.GONE: pb.PRESENCE_GONE}
 
 
 class LobbyServicer(pb_grpc.LobbyServiceServicer):

@@ -24,10 +24,11 @@ from tests.misbehaving.hostile.proxy import Proxy, proxy_to
 from tests.misbehaving.hostile.replaying import play_out, points_of, verify_outcome
 from tests.misbehaving.raw_bot import Arena, RawBot, Said, arena, order_of
 
-QUICK = ClockRules(limit=timedelta(milliseconds=150), grace=timedelta(milliseconds=50), ready=timedelta(seconds=20))
+QUICK = ClockRules(limit=timedelta(seconds=1), grace=timedelta(seconds=0.5), ready=timedelta(seconds=20))
+"""Where the hostile bot is to run out of time. The honest ones answer at once and must not, however busy the machine."""
 PATIENT = ClockRules(limit=timedelta(seconds=20), grace=timedelta(seconds=1), ready=timedelta(seconds=20))
 HONEST = ("ann", "ben", "cid", "dee")
-SECONDS = 40
+SECONDS = 100
 """Far more than any row takes; the machine may be busy."""
 
 
@@ -134,7 +135,7 @@ async def _play(case: Case) -> None:
         villain = here.bot("vic", proxy.address)
         villain.on_request = case.answers
         await villain.hello()
-        faults = FaultRules(illegal_limit=2, takeover_after=2)
+        faults = FaultRules(illegal_limit=2, takeover_after=1)
         shared = order_of("vic", *HONEST, attempt="shared", clock=case.clock, faults=faults)
         beside = order_of("eve", *HONEST, attempt="beside", clock=PATIENT)
         await here.service.submit([shared, beside])

@@ -21,6 +21,7 @@ from grpc_status import rpc_status
 
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
+from bots_sdk.client import LobbyClient
 from services.access.callers import bot_key
 from services.access.gate import Gate
 from services.access.interceptor import AccessInterceptor
@@ -172,6 +173,10 @@ async def test_a_bot_that_hangs_up_is_away_at_once(house: House) -> None:
     await house.seen(bot_id, Presence.AWAY)
     listed = (await house.stub.ListBots(pb.ListBotsRequest())).bots
     assert [(bot.name, bot.presence) for bot in listed] == [("alpha", pb.PRESENCE_AWAY)]
+    house.lobby._presence._gone_after = timedelta(0)
+    async with LobbyClient(house.address) as client:
+        (shown,) = await client.list_bots()
+    assert (shown.here, shown.presence, shown.since is not None) == (False, "gone", True)
 
 
 async def test_a_bot_whose_connection_ends_is_away_at_once(house: House) -> None:
@@ -246,7 +251,7 @@ async def test_a_revoked_bot_is_sent_away(house: House) -> None:
     await call.read()
     await house.stub.RevokeToken(pb.RevokeTokenRequest(), metadata=bearer(token))
     assert (await refusal(call.read()))[1].reason == "REASON_TOKEN_UNKNOWN"
-    await house.seen(bot_id, Presence.AWAY)
+    await house.seen(bot_id, Presence.GONE)
     again = house.stub.RevokeToken(pb.RevokeTokenRequest(), metadata=bearer(token))
     assert (await refusal(again))[1].reason == "REASON_TOKEN_UNKNOWN"
 

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -345,6 +345,36 @@ def test_signs_of_life_must_come_well_before_silence_and_the_end_of_tickets(seco
 
 
 # -------------------------------------------------------------------------------------------------------------- lists
+
+
+async def test_a_bot_is_listed_as_away_then_as_gone_and_at_once_when_its_token_ends(
+    lobby: Lobby, clock: ManualClock
+) -> None:
+    for name in ("alpha", "bravo"):
+        with attend(lobby, await come_in(lobby, name)):
+            pass
+    left = clock.now()
+    clock.advance(60)
+    made = await lobby.register("charlie", "ann", "1.0")
+    with attend(lobby, made.bot):
+        await lobby.revoke(made.bot, hash_token(made.token))
+    assert await shown(lobby) == {
+        "alpha": (Presence.AWAY, left),
+        "bravo": (Presence.AWAY, left),
+        "charlie": (Presence.GONE, clock.now()),
+    }
+    clock.advance(TERMS.gone_after.total_seconds() - 60)
+    with attend(lobby, (await lobby.bots("", 10)).bots[1].bot):
+        assert await shown(lobby) == {
+            "alpha": (Presence.GONE, left),
+            "bravo": (Presence.HERE, clock.now()),
+            "charlie": (Presence.GONE, left + timedelta(seconds=60)),
+        }
+
+
+async def shown(lobby: Lobby) -> dict[str, tuple[Presence, datetime] | None]:
+    listed = (await lobby.bots("", 10)).bots
+    return {one.bot.name: (one.sighting.presence, one.sighting.since) if one.sighting else None for one in listed}
 
 
 async def test_bots_are_listed_by_name_with_who_is_in(lobby: Lobby) -> None:

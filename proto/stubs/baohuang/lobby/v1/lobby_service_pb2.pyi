@@ -32,6 +32,8 @@ class _PresenceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Presence.Val
     """Attending."""
     PRESENCE_AWAY: _Presence.ValueType  # 2
     """Was attending; may come back."""
+    PRESENCE_GONE: _Presence.ValueType  # 3
+    """Has been away for ten minutes or more, or its token has ended; since when it is away, or without a token."""
 
 class Presence(_Presence, metaclass=_PresenceEnumTypeWrapper):
     """Whether a bot is in."""
@@ -42,6 +44,8 @@ PRESENCE_HERE: Presence.ValueType  # 1
 """Attending."""
 PRESENCE_AWAY: Presence.ValueType  # 2
 """Was attending; may come back."""
+PRESENCE_GONE: Presence.ValueType  # 3
+"""Has been away for ten minutes or more, or its token has ended; since when it is away, or without a token."""
 Global___Presence: _TypeAlias = Presence  # noqa: Y015
 
 @_typing.final
