@@ -84,8 +84,8 @@ bots: [ada, bob, 'house:greedy', "house:greedy#2", 007]
 schedule: {kind: balanced, matches: 500}
 duplicate: rotation
 deals: 2
-clock: {limit: 2s, bank: 1m, increment: 100ms, grace: 200ms, ready: 30s}
-faults: {illegal: retry, illegal_limit: 3, takeover_after: 5}
+clock: {limit: 2s, limits: {tribute: 5s, play: 1s}, bank: 1m, increment: 100ms, grace: 200ms, ready: 30s}
+faults: {illegal: retry, illegal_limit: 3, takeover_after: 5, score: forfeit, penalty: 2, forfeit: 6, others: deal}
 seed: no bot may know
 in_flight: 100
 no_show_limit: 5
