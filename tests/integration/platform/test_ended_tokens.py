@@ -26,12 +26,11 @@ ATTEND = "/baohuang.lobby.v1.LobbyService/Attend"
 PLAY = "/baohuang.match.v1.MatchService/Play"
 
 
-def reason_of(error: grpc.RpcError) -> str:
+def reason_of(error: Any) -> str:
     """Why a call was refused; the name of the gRPC code where no reason was given."""
-    assert isinstance(error, grpc.Call)
     status = rpc_status.from_call(error)
     info = error_details_pb2.ErrorInfo()
-    return info.reason if status and status.details[0].Unpack(info) else error.code().name
+    return info.reason if status and status.details[0].Unpack(info) else str(error.code().name)
 
 
 class Attending:
