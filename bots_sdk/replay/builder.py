@@ -102,7 +102,7 @@ class RecordEnd:
 
 
 _ANSWERED = Cause.ANSWERED
-_TOGETHER = 32
+_TOGETHER = 12
 _Waiting = tuple[int, Phase, Answer, Cause, float, float, int]
 _check = Struct(">H").pack
 

@@ -15,9 +15,9 @@ from services.match.sessions import Session
 
 LOOK_S = 0.003
 """How often the waiting are looked at; what waits is sent alone at the second look at the earliest."""
-ALONE_PER_S = 300.0
-"""So many messages with events alone a second are always affordable: some hundredths of a processor."""
-ALONE_PER_MESSAGE = 0.05
+ALONE_PER_S = 150.0
+"""So many messages with events alone a second are always affordable: a few hundredths of a processor."""
+ALONE_PER_MESSAGE = 0.02
 """And so many more for each other message."""
 BURST = 50.0
 
