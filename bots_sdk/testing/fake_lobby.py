@@ -36,7 +36,7 @@ class FakeLobby(LobbyServiceServicer):
         self.attending: dict[str, int] = {}
         self.attended: list[pb.AttendRequest] = []
         self.silence_limit_s = 30
-        self._names: set[str] = set()
+        self._names: dict[str, str] = {}
         self._services: list[pb.MatchServiceTicket] = []
         self._changed: list[asyncio.Event] = []
         self._left = asyncio.Event()
@@ -90,8 +90,8 @@ class FakeLobby(LobbyServiceServicer):
         if request.name in self._names:
             message = f"the name {request.name!r} is taken"
             await abort(context, grpc.StatusCode.ALREADY_EXISTS, "REASON_NAME_TAKEN", message, {"name": request.name})
-        self._names.add(request.name)
-        number = len(self._names)
+        number = len(self._names) + 1
+        self._names[request.name] = f"bot-{number}"
         token = f"token-{number}"
         self.tokens[token] = f"bot-{number}"
         return pb.RegisterBotResponse(bot_id=f"bot-{number}", token=token)
@@ -107,6 +107,28 @@ class FakeLobby(LobbyServiceServicer):
         """Ends the token."""
         self.revoke(await self._token(context))
         return pb.RevokeTokenResponse()
+
+    async def RotateBotToken(self, request: pb.RotateBotTokenRequest, context: _Context) -> pb.RotateBotTokenResponse:
+        """Gives a bot another token; whoever asks is taken for an operator."""
+        bot_id = await self._revoke_of(request.name, context)
+        token = f"{bot_id}-anew-{len(self.attended)}"
+        self.tokens[token] = bot_id
+        return pb.RotateBotTokenResponse(token=token)
+
+    async def RevokeBotToken(self, request: pb.RevokeBotTokenRequest, context: _Context) -> pb.RevokeBotTokenResponse:
+        """Throws a bot out; whoever asks is taken for an operator."""
+        await self._revoke_of(request.name, context)
+        return pb.RevokeBotTokenResponse()
+
+    async def _revoke_of(self, name: str, context: _Context) -> str:
+        """The id of the bot of a name, which has no token any more."""
+        if name not in self._names:
+            message = f"there is no bot named {name!r}"
+            await abort(context, grpc.StatusCode.NOT_FOUND, "REASON_BOT_UNKNOWN", message, {"name": name})
+        bot_id = self._names[name]
+        for token in [token for token, owner in self.tokens.items() if owner == bot_id]:
+            self.revoke(token)
+        return bot_id
 
     async def ListBots(self, request: pb.ListBotsRequest, context: _Context) -> pb.ListBotsResponse:
         """Two bots a page, so that pages are turned."""
