@@ -14,7 +14,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
 # Debian packages that tests call: prometheus brings promtool, openssl looks at certificates and handshakes as a stranger.
-DEBIAN_TEST_PACKAGES := prometheus openssl
+DEBIAN_TEST_PACKAGES := prometheus openssl iproute2
 
 # Workers of pytest. Tests that start Ray share one of them.
 JOBS ?= 2

@@ -206,5 +206,5 @@ class MatchService:
 
     async def _tidy(self) -> None:
         while True:
-            await asyncio.sleep(TIDY_S)
+            await asyncio.sleep(min(TIDY_S, self._settings.heartbeat_s / 2))
             self._floor.tidy(self._clock.monotonic(), 2 * self._settings.heartbeat_s)

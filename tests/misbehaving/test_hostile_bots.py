@@ -25,7 +25,7 @@ from tests.misbehaving.hostile.replaying import play_out, points_of, verify_outc
 from tests.misbehaving.raw_bot import Arena, RawBot, Said, arena, order_of
 
 QUICK = ClockRules(limit=timedelta(seconds=1), grace=timedelta(seconds=0.5), ready=timedelta(seconds=20))
-"""Where the hostile bot is to run out of time. The honest ones answer at once and must not, however busy the machine."""
+"""Where the hostile bot runs out of time. The honest ones answer at once and must not, however busy the machine."""
 PATIENT = ClockRules(limit=timedelta(seconds=20), grace=timedelta(seconds=1), ready=timedelta(seconds=20))
 HONEST = ("ann", "ben", "cid", "dee")
 SECONDS = 100

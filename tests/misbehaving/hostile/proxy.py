@@ -32,20 +32,21 @@ class Proxy:
         self.address = ""
         self.trickle = 0
         self._target = target
-        self._deaf = self._dumb = False
+        self._whole = asyncio.Event()
+        self._whole.set()
         self._lines: set[_Line] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def cut(self, *, up: bool = True, down: bool = True) -> None:
-        """From now on bytes to the server, to the clients, or both are taken and thrown away."""
-        self._dumb, self._deaf = up, down
+        """Bytes to the server, to the clients, or both are thrown away from now on, and nobody else gets through."""
+        self._whole.clear()
         for line in self._lines:
             line.dumb |= up
             line.deaf |= down
 
     def mend(self) -> None:
         """New connections work again; those that were cut do not."""
-        self._dumb = self._deaf = False
+        self._whole.set()
 
     def reset(self) -> None:
         """Every connection ends with a reset towards the server and the client."""
@@ -62,9 +63,10 @@ class Proxy:
         task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self._whole.wait()
         host, _, port = self._target.rpartition(":")
         up_reader, up_writer = await asyncio.open_connection(host, int(port), limit=1024)
-        line = _Line(writer, up_writer, deaf=self._deaf, dumb=self._dumb)
+        line = _Line(writer, up_writer)
         self._lines.add(line)
         pumps = [
             asyncio.create_task(self._pump(reader, up_writer, line, downwards=False)),

@@ -30,7 +30,7 @@ def points_of(outcome: MatchOutcome) -> tuple[int, ...]:
     return tuple(sum(deal.points[seat] for deal in outcome.deals) for seat in range(5))
 
 
-def verify_outcome(outcome: MatchOutcome, commitment: bytes) -> None:
+def verify_outcome(outcome: MatchOutcome, commitment: bytes | None) -> None:
     """Plays the record of an outcome again. Raises RecordError or AssertionError where anything differs."""
     verified = verify_record(record_from_bytes(decompress_record(outcome.record)), commitment)
     assert verified.points == points_of(outcome)
