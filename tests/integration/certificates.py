@@ -23,11 +23,16 @@ class Certificates:
         self._made = 0
 
     def server(
-        self, *, hosts: Sequence[str] = (), life: timedelta | None = None, client_ca: Path | None = None
+        self,
+        *,
+        hosts: Sequence[str] = (),
+        begins: timedelta = timedelta(0),
+        life: timedelta | None = None,
+        client_ca: Path | None = None,
     ) -> ServerTls:
-        """The files of a server for this machine and `hosts`."""
+        """The files of a server for this machine and `hosts`, good from `begins` after now, for `life`."""
         self._made += 1
-        made = self.authority.issue_server("server", hosts, SystemClock().now(), life)
+        made = self.authority.issue_server("server", hosts, SystemClock().now() + begins, life)
         return ServerTls(*self._write(f"server-{self._made}", made), client_ca)
 
     def client(self, *, life: timedelta | None = None, ca: Path | None = None) -> Tls:

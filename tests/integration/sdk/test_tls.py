@@ -146,6 +146,12 @@ async def test_a_server_whose_certificate_has_ended(ours: Certificates) -> None:
     )
 
 
+async def test_a_server_whose_certificate_is_not_good_yet(ours: Certificates) -> None:
+    fault = await fault_of(ours.server(begins=DAY), ours.trusting)
+    assert fault.fault is TlsFault.EXPIRED
+    assert str(fault) == "the certificate of HOST:PORT is not good yet: is the clock of this machine right?"
+
+
 async def test_a_client_without_the_certificate_that_is_demanded(ours: Certificates) -> None:
     fault = await fault_of(ours.server(client_ca=ours.ca), ours.trusting)
     assert fault.fault is TlsFault.CLIENT_CERTIFICATE_NEEDED
