@@ -26,10 +26,12 @@ from baohuang.lobby.v1 import lobby_service_pb2 as lobby_pb
 from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from baohuang.tournament.v1.tournament_service_pb2_grpc import TournamentServiceStub
-from services.access.gate import FAILURES
+from services.access.gate import FAILURES, Gate
+from services.access.interceptor import AccessInterceptor
 from services.access.needs import NEEDS, Need
 from services.access.operator import OPERATOR_FILE, provide_operator_token
 from services.common.clock import SystemClock
+from services.common.errors import ErrorInterceptor
 from services.common.metrics import LedgerMetrics, LobbyMetrics
 from services.common.settings import Registration, Settings
 from services.common.tickets import TokenEnd
@@ -410,3 +412,60 @@ async def test_pages_of_an_open_platform_ask_for_nothing(house: House) -> None:
         assert (await fetch(f"{http}{path}")).status == 200
         # whatever a browser has kept of another platform at this address
         assert (await fetch(f"{http}{path}", "Bearer bh_nobody")).status == 200
+
+
+# ------------------------------------------------------------------------------------- what nobody has decided upon yet
+
+
+async def _answer(request: bytes, context: object) -> bytes:
+    return b"answered"
+
+
+async def _answers(request: bytes, context: object) -> AsyncIterator[bytes]:
+    yield b"answered"
+
+
+async def _write(request: bytes, context: object) -> None:
+    """Answers in another way than by being a generator."""
+
+
+@asynccontextmanager
+async def _serving(gate: Gate, handlers: dict[str, Any]) -> AsyncIterator[grpc.aio.Channel]:
+    server = grpc.aio.server(interceptors=[ErrorInterceptor(), AccessInterceptor(gate)])
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("new.Service", handlers),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            yield channel
+    finally:
+        await server.stop(0)
+
+
+async def test_a_call_that_is_not_in_the_table_is_for_nobody(house: House) -> None:
+    handlers: dict[str, Any] = {
+        "New": grpc.unary_unary_rpc_method_handler(_answer),
+        "NewStream": grpc.unary_stream_rpc_method_handler(_answers),
+    }
+    async with _serving(house.gateway.gate, handlers) as channel:
+        for who in ("nobody", "operator"):
+            call: Any = channel.unary_unary("/new.Service/New")
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await call(b"", metadata=house.shown(who))
+            assert reason_of(caught.value) == "REASON_FORBIDDEN"
+            stream: Any = channel.unary_stream("/new.Service/NewStream")
+            assert reason_of(await end_of(stream(b"", metadata=house.shown(who)))) == "REASON_FORBIDDEN"
+
+
+async def test_a_stream_that_could_not_be_ended_with_its_token_is_not_served(house: House) -> None:
+    handlers: dict[str, Any] = {
+        "Both": grpc.stream_stream_rpc_method_handler(_answers),
+        "Written": grpc.unary_stream_rpc_method_handler(_write),
+    }
+    async with _serving(house.gateway.gate, handlers) as channel:
+        both: Any = channel.stream_stream("/new.Service/Both")
+        written: Any = channel.unary_stream("/new.Service/Written")
+        for call in (both(), written(b"")):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await call.read()
+            assert caught.value.code() is not grpc.StatusCode.OK
