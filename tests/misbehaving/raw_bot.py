@@ -105,16 +105,16 @@ class RawBot:
         async with self._writing:
             await self._call.write(data)
 
-    async def stop(self) -> None:
-        """Reads nothing more, says nothing more; the wire stays."""
+    def stop_reading(self) -> None:
+        """Reads nothing more, says nothing more; the wire stays. To cancel a read would end the stream."""
+        self.is_reading = False
+
+    async def close(self) -> None:
+        """Breaks the wire without a word."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-
-    async def close(self) -> None:
-        """Breaks the wire without a word."""
-        await self.stop()
         await self._channel.close()
 
     async def refusal(self) -> tuple[grpc.StatusCode, str, str]:
@@ -147,6 +147,8 @@ class RawBot:
                 data = await self._call.read()
                 if data is grpc.aio.EOF:
                     break
+                if not self.is_reading:
+                    await asyncio.Event().wait()
                 self.read += 1
                 records = pb.PlayResponse.FromString(data).records
                 said = [answer for record in records if (answer := self._take(record)) is not None]

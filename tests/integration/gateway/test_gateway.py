@@ -22,6 +22,8 @@ from grpc_status import rpc_status
 from baohuang.lobby.v1 import lobby_service_pb2, lobby_service_pb2_grpc
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from baohuang.tournament.v1 import tournament_service_pb2_grpc as pb_grpc
+from bots_sdk.client.channel import error_of
+from bots_sdk.errors import Refused
 from services.access.operator import OPERATOR_FILE, provide_operator_token
 from services.common.clock import SystemClock
 from services.common.errors import REMEDIES, Reason, SetupError
@@ -246,3 +248,17 @@ async def test_a_port_in_use_is_one_sentence(tmp_path: Path) -> None:
             await gateway.start()
         await gateway.stop()
         ledger.close()
+
+
+async def test_a_message_that_is_too_large_is_refused_with_the_limit_and_beyond_that_by_grpc(running: Running) -> None:
+    stub = pb_grpc.TournamentServiceStub(running.channel)
+    for mebibytes, said in ((2, "at most 1048576 are read at once"), (5, "larger than max")):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await stub.CreateTournament(
+                pb.CreateTournamentRequest(spec_yaml="x" * (mebibytes << 20)), metadata=running.operator
+            )
+        assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert said in (refused.value.details() or "")
+        sdk_error = error_of(refused.value, running.addresses.grpc)
+        assert isinstance(sdk_error, Refused)
+        assert sdk_error.reason == "REASON_TOO_LARGE"

@@ -23,7 +23,7 @@ SLOW = {
 
 
 async def stops_reading(bot: RawBot, _proxy: Proxy) -> None:
-    await bot.stop()
+    bot.stop_reading()
 
 
 async def reads_a_byte_a_second(_bot: RawBot, proxy: Proxy) -> None:
