@@ -66,7 +66,10 @@ def create(name: str, scopes: tuple[str, ...], output: Path | None, server: str,
 @token.command("list")
 @_common
 def list_(server: str, as_json: bool) -> None:
-    """List the tokens of people and programs, without what would let anybody in."""
+    """List the tokens there are and were.
+
+    Those of bots are with the bots: `baohuang bot list`.
+    """
     from services.cli import tables
 
     found = call_platform(server, lambda client: client.tokens())
@@ -82,9 +85,9 @@ def list_(server: str, as_json: bool) -> None:
 @_output("Write the token to this file, readable by you alone, in place of what is there.")
 @_common
 def rotate(name: str, output: Path | None, server: str, as_json: bool) -> None:
-    """Put another token in the place of NAME's, also of one that was revoked; the old one ends at once.
+    """Put another token in the place of NAME's.
 
-    The token with which this command itself is let in is written back to the file that it came from.
+    The old one ends at once; one that was revoked holds again in its new form. The token with which this command itself is let in is written back to the file that it came from.
     """
 
     async def replace(client: Client) -> tuple[str, bool]:
@@ -100,7 +103,10 @@ def rotate(name: str, output: Path | None, server: str, as_json: bool) -> None:
 @click.argument("name")
 @_common
 def revoke(name: str, server: str, as_json: bool) -> None:
-    """End the token NAME at once, and whatever was opened with it."""
+    """End the token NAME at once.
+
+    Whatever was opened with it ends too.
+    """
     call_platform(server, lambda client: client.revoke_token(name))
     _say({"name": name, "revoked": True}, f"The token {name} is revoked.", as_json)
 
@@ -110,7 +116,10 @@ def revoke(name: str, server: str, as_json: bool) -> None:
 @_output("Write the token to this file, readable by you alone, in place of what is there.")
 @_common
 def rotate_bot(bot: str, output: Path | None, server: str, as_json: bool) -> None:
-    """Give BOT another token in place of the one it had, lost, or was taken away."""
+    """Give BOT another token.
+
+    It is in place of the one the bot had, lost, or was taken away, which ends at once.
+    """
     made = call_platform(server, lambda client: client.rotate_bot_token(bot))
     _give_out(bot, made, output, as_json, f"The bot {bot} has another token")
 
@@ -119,9 +128,9 @@ def rotate_bot(bot: str, output: Path | None, server: str, as_json: bool) -> Non
 @click.argument("bot")
 @_common
 def revoke_bot(bot: str, server: str, as_json: bool) -> None:
-    """Throw BOT out: its token and its tickets end at once, wherever it is connected.
+    """Throw BOT out.
 
-    In matches it has begun its clock goes on, and after some timeouts a house bot plays for it.
+    Its token and its tickets end at once, and it is sent away wherever it is connected. In matches it has begun its clock goes on, and after some timeouts a house bot plays for it.
     """
     call_platform(server, lambda client: client.revoke_bot_token(bot))
     _say({"name": bot, "revoked": True}, f"The bot {bot} is thrown out; its name stays taken.", as_json)
@@ -136,7 +145,10 @@ def revoke_bot(bot: str, server: str, as_json: bool) -> None:
     help=f"The platform's data directory.  [default: {DEFAULT_DATA}]",
 )
 def reset_operator(data: Path | None) -> None:
-    """Make the operator's token anew, on the machine of a platform that is stopped: for a token that is lost."""
+    """Make a lost operator's token anew, offline.
+
+    On the machine of the platform, which must be stopped; the token before ends.
+    """
     with plain_errors():
         from services.access.operator import reset_operator_token
         from services.ledger.ledger import LEDGER_FILE, Ledger
