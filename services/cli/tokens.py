@@ -87,7 +87,8 @@ def list_(server: str, as_json: bool) -> None:
 def rotate(name: str, output: Path | None, server: str, as_json: bool) -> None:
     """Put another token in the place of NAME's.
 
-    The old one ends at once; one that was revoked holds again in its new form. The token with which this command itself is let in is written back to the file that it came from.
+    The old one ends at once; one that was revoked holds again in its new form. The token
+    with which this command itself is let in is written back to the file that it came from.
     """
 
     async def replace(client: Client) -> tuple[str, bool]:
@@ -130,7 +131,8 @@ def rotate_bot(bot: str, output: Path | None, server: str, as_json: bool) -> Non
 def revoke_bot(bot: str, server: str, as_json: bool) -> None:
     """Throw BOT out.
 
-    Its token and its tickets end at once, and it is sent away wherever it is connected. In matches it has begun its clock goes on, and after some timeouts a house bot plays for it.
+    Its token and its tickets end at once, and it is sent away wherever it is connected. In matches it
+    has begun its clock goes on, and after some timeouts a house bot plays for it.
     """
     call_platform(server, lambda client: client.revoke_bot_token(bot))
     _say({"name": bot, "revoked": True}, f"The bot {bot} is thrown out; its name stays taken.", as_json)
