@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 
 from bots_sdk.client import (
@@ -152,7 +153,8 @@ class BotRunner:
                 known[0].renew(ticket)
             else:
                 self._say(f"joining match service {ticket.name} at {ticket.address}")
-                client = PlayClient(ticket, self._thinker(), self.statistics, self._say, self._settings.tls)
+                room = partial(self._room_at, ticket.name)
+                client = PlayClient(ticket, self._thinker(), self.statistics, self._say, self._settings.tls, room)
                 task = asyncio.create_task(client.run())
                 task.add_done_callback(self._client_ended)
                 self._clients[ticket.name] = (client, task)
@@ -162,6 +164,11 @@ class BotRunner:
                 client.leave()
                 if task.done():
                     del self._clients[name]
+
+    def _room_at(self, name: str) -> int:
+        """How many tables are left for a match service, beside those at the others and those promised there."""
+        elsewhere = sum(client.tables for other, (client, _) in self._clients.items() if other != name)
+        return self._settings.tables - elsewhere
 
     def _client_ended(self, task: asyncio.Task[None]) -> None:
         if task.cancelled() or self._fatal is None or self._fatal.done():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -39,6 +40,8 @@ WELCOME_S = 10.0
 """How long a service may take to say welcome."""
 FIRST_BACKOFF_S = 0.05
 MOST_BACKOFF_S = 5.0
+ROOM_PAUSE_S = 0.2
+"""How long to wait before looking again whether a table is free that was shared out anew."""
 _FATAL = (Superseded, VersionMismatch, TokenRejected)
 
 
@@ -51,6 +54,7 @@ class PlayClient:
         statistics: where it is counted.
         say: told in one line what a person should know.
         tls: whom to trust; None: plain text.
+        room: how many tables the bot may have here at most, besides those it has or is promised elsewhere.
     """
 
     def __init__(
@@ -60,8 +64,10 @@ class PlayClient:
         statistics: ClientStatistics,
         say: Callable[[str], None],
         tls: Tls | None = None,
+        room: Callable[[], int] | None = None,
     ) -> None:
         self.ticket = ticket
+        self._room = room
         self._tls = tls
         self._thinker = thinker
         self._statistics = statistics
@@ -70,7 +76,15 @@ class PlayClient:
         self._leaving = False
         self.session = PlaySession(thinker, statistics, self._said)
         self._was_lost = ""
-        self._declared = ticket.tables
+        self._declared = 0
+        self._promised = 0
+
+    @property
+    def tables(self) -> int:
+        """How many tables the bot has here, or may be given at any moment."""
+        if self._leaving and not self.session.is_welcome:
+            return 0
+        return max(self._promised, len(self.session.seats))
 
     def renew(self, ticket: Ticket) -> None:
         """Use a newer ticket for the next stream.
@@ -100,10 +114,16 @@ class PlayClient:
         backoff = Backoff(FIRST_BACKOFF_S, MOST_BACKOFF_S, self.ticket.name)
         while not (self._leaving and not self.session.seats):
             opened = monotonic()
-            self._declared = self.ticket.tables
+            self._declared = self._wanted()
+            if self._declared < 1:
+                await self._pause(ROOM_PAUSE_S)
+                continue
+            # Until the service has welcomed the bot with fewer tables, it may still give it as many as before.
+            self._promised = max(self._promised, self._declared)
+            ticket = replace(self.ticket, tables=self._declared)
             try:
                 await _Stream(
-                    self.session, self._thinker, self.ticket, self._tls, welcomed=self._welcomed, may_end=self._may_end
+                    self.session, self._thinker, ticket, self._tls, welcomed=self._welcomed, may_end=self._may_end
                 ).run()
             except _FATAL:
                 raise
@@ -116,9 +136,18 @@ class PlayClient:
                 self._statistics.reconnects += 1
 
     def _may_end(self) -> bool:
-        return (self._leaving and not self.session.seats) or self._declared != self.ticket.tables
+        if self._leaving and not self.session.seats:
+            return True
+        # Fewer are declared at once; more when the whole share is free, not one by one.
+        share = self.ticket.tables
+        return self._declared > share or (self._declared < share and self._wanted() == share)
+
+    def _wanted(self) -> int:
+        share = self.ticket.tables
+        return share if self._room is None else min(share, self._room())
 
     def _welcomed(self) -> None:
+        self._promised = self._declared
         self._statistics.welcomes += 1
         if self._was_lost:
             self._said("connected again")
@@ -136,6 +165,9 @@ class PlayClient:
             seconds = max(seconds, 1.0)
         elif isinstance(error, Refused):
             seconds = max(seconds, error.retry_after_s)
+        await self._pause(seconds)
+
+    async def _pause(self, seconds: float) -> None:
         self._renewed.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):

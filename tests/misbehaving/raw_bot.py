@@ -251,7 +251,7 @@ class Arena:
 async def arena(**settings: Any) -> AsyncIterator[Arena]:
     """A match service that is stopped at the end."""
     metrics = MatchMetrics()
-    service = MatchService(MatchServiceSettings(name="m1", ticket_key=KEY, **settings), metrics, SystemClock())
+    service = MatchService(MatchServiceSettings(**({"name": "m1"} | settings), ticket_key=KEY), metrics, SystemClock())
     address = await service.start()
     here = Arena(service, address, metrics)
     try:
