@@ -21,6 +21,7 @@ from services.access.operator import OPERATOR_FILE, OperatorToken, provide_opera
 from services.common.certificates import verify_server_tls
 from services.common.clock import SystemClock
 from services.common.errors import PlatformError, SetupError
+from services.common.ray_token import ADVICE
 from services.common.reaper import Reaper, descendants_of
 from services.common.settings import Settings, verify_exposure
 from services.common.targets import format_address
@@ -46,6 +47,12 @@ RETRY = 0.5
 
 GONE = 10.0
 """Seconds after which a gateway that Ray calls dead is believed to be gone for good."""
+
+CONTROL_PAUSE = 2.0
+"""Seconds between two looks at Ray's control service."""
+
+CONTROL_GONE = 30.0
+"""Seconds for which the control service of a cluster may be away: somebody may restart it. Our own nobody restarts."""
 
 OBJECT_STORE_BYTES = 128 * 1024 * 1024
 """Orders and outcomes are small and travel within calls; Ray would reserve a third of the memory."""
@@ -76,6 +83,8 @@ class Platform:
         """What there is of the first operator's token, once it has started."""
         self._ledger: Ledger | None = None
         self._reaper: Reaper | None = None
+        self._ray: _Ray | None = None
+        self._ray_starts = False
         self._gateway: Any = None
         self._services: dict[str, Any] = {}
 
@@ -91,10 +100,17 @@ class Platform:
         self.operator_token = provide_operator_token(self._ledger, settings.data_dir)
         if settings.ray_address:
             _verify_cluster(settings.ray_address)
-        session = _start_ray(settings)
+        self._ray_starts = not settings.ray_address
+        try:
+            self._ray = _start_ray(settings)
+        except (KeyboardInterrupt, SystemExit):  # Ray makes the latter of SIGTERM, and leaves what it has started
+            self.abandon()
+            raise
+        finally:
+            self._ray_starts = False
         if not settings.ray_address:
             # Its processes have the folder of the session in their command lines until they work.
-            self._reaper = Reaper(descendants_of(os.getpid()), session)
+            self._reaper = Reaper(descendants_of(os.getpid()), self._ray.session)
         ticket_key = secrets.token_bytes(KEY_BYTES)
         self._services = start_match_services(settings, ticket_key)
         self._gateway = start_gateway(settings, str(self.ledger_path), ticket_key, self._services)
@@ -117,6 +133,34 @@ class Platform:
 
         Raises RayGone when Ray cannot any more, because something of Ray itself has died.
         """
+        both = [asyncio.create_task(job) for job in (self._watch_gateway(), self._watch_ray())]
+        try:
+            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in both:
+                task.cancel()
+
+    async def _watch_ray(self) -> None:
+        """Ray ends a process whose control service is gone, after a minute and without a word: notice it before."""
+        assert self._ray is not None
+        host, _, port = self._ray.control.rpartition(":")
+        patience = CONTROL_GONE if self._settings.ray_address else 0.0
+        loop = asyncio.get_running_loop()
+        heard = loop.time()
+        while True:
+            await asyncio.sleep(CONTROL_PAUSE)
+            try:
+                async with asyncio.timeout(CLUSTER_SECONDS):
+                    _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+                writer.close()
+                heard = loop.time()
+            except (OSError, TimeoutError):
+                if loop.time() - heard > patience + 2 * CONTROL_PAUSE:
+                    raise RayGone("The control service of Ray (gcs_server) does not answer any more.") from None
+
+    async def _watch_gateway(self) -> None:
         loop = asyncio.get_running_loop()
         dead_since: float | None = None
         while True:
@@ -162,19 +206,27 @@ class Platform:
             self._ledger.close()
 
     def abandon(self) -> None:
-        """Kill every process of ours, without a word."""
+        """Kill every process of ours, without a word; also while Ray is only just being started."""
+        if self._ray_starts:
+            self._reaper = Reaper(descendants_of(os.getpid()))
         if self._reaper is not None:
             self._reaper.close()
             self._reaper = None
 
 
-def _start_ray(settings: Settings) -> str:
-    """Starts Ray, or joins it; gives the folder of its session."""
+@dataclass(frozen=True, slots=True)
+class _Ray:
+    """The folder of Ray's session, and the address of its control service (GCS)."""
+
+    session: str
+    control: str
+
+
+def _start_ray(settings: Settings) -> _Ray:
+    """Starts Ray, or joins it."""
     # Ray takes these from the environment alone. No reports to its makers.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # noqa: TID251
-    if settings.ray_address:
-        os.environ["RAY_AUTH_MODE"] = "disabled"  # noqa: TID251
-    else:
+    if not settings.ray_address:  # what a cluster that is there wants, `ray_token.py` has seen to
         # Ray listens on every interface, whatever it is told, and who gets in sees all hands and runs what he likes.
         # So it asks for a token, its default where nothing is set, and makes none of its own in the home directory.
         os.environ.pop("RAY_AUTH_MODE", None)  # noqa: TID251
@@ -200,13 +252,17 @@ def _start_ray(settings: Settings) -> str:
             configure_logging=False,
         )
     except Exception as error:  # Ray raises whatever it likes, a plain Exception where the machine is too slow for it
-        where = f"in the cluster at {settings.ray_address}" if settings.ray_address else "on this machine"
-        first = str(error).strip().partition("\n")[0]
-        raise SetupError(f"Ray cannot be started {where}: {first}", ray_address=settings.ray_address) from error
+        first = str(error).strip().partition("\n")[0].rstrip(".")
+        if settings.ray_address:
+            what = f"The Ray cluster at {settings.ray_address} cannot be joined: {first}. {ADVICE}"
+        else:
+            what = f"Ray cannot be started on this machine: {first}."
+        raise SetupError(what, ray_address=settings.ray_address) from error
     finally:
-        # Ray has it by now, and what else this process starts, bots for example, must not.
-        os.environ.pop("RAY_AUTH_TOKEN", None)  # noqa: TID251
-    return str(context.address_info["session_dir"])
+        if not settings.ray_address:
+            # Ray has it by now, and what else this process starts, bots for example, must not.
+            os.environ.pop("RAY_AUTH_TOKEN", None)  # noqa: TID251
+    return _Ray(str(context.address_info["session_dir"]), str(context.address_info["gcs_address"]))
 
 
 def _verify_cluster(address: str) -> None:

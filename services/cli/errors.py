@@ -20,6 +20,12 @@ class CommandFailed(click.ClickException):
         self.reason = reason
 
 
+class SettingWrong(CommandFailed):
+    """A setting that cannot be, from the command line or a variable; exit code 2, as for whatever is typed wrong."""
+
+    exit_code = 2
+
+
 _ABOUT_TOKENS = ("REASON_UNAUTHENTICATED", "REASON_TOKEN_UNKNOWN", "REASON_FORBIDDEN")
 
 

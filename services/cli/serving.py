@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shlex
+import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from services.cli.errors import plain_errors
+from services.cli.errors import SettingWrong, plain_errors, sentence
 
 if TYPE_CHECKING:
     from services.common.settings import Settings
@@ -32,7 +37,7 @@ ONE_PRESS = 0.5
 @click.option("--advertised-host", metavar="HOST", help="Host that bots are told, if it is another.")
 @click.option("--port", metavar="PORT", help="gRPC port; 0: any free one.  [default: 7400]")
 @click.option("--http-port", metavar="PORT", help="Port for page and metrics; 0: any free one.  [default: 7480]")
-@click.option("--match-services", metavar="N", help="How many match services to run, best one a core.  [default: 2]")
+@click.option("--match-services", metavar="N", help="How many match services to run.  [default: cores - 1, 2 to 8]")
 @click.option("--match-port", metavar="PORT", help="Port of the first match service, others follow; 0: any free ones.")
 @click.option("--tls-server-cert", metavar="FILE", help="Speak TLS with this certificate (PEM).")
 @click.option("--tls-server-key", metavar="FILE", help="Private key of the certificate (PEM).")
@@ -49,25 +54,41 @@ def serve(**options: Any) -> None:
 
     Ctrl-C finishes running matches for a short while and stops; tournaments go on when the platform is started again.
     """
-    import asyncio
-
     with plain_errors():
-        from services.common.settings import load_settings
-
-        settings = load_settings(options)
+        settings = _settings_of(options)
         click.echo("Starting, this takes a few seconds.")
         asyncio.run(_serve(settings))
 
 
+def _settings_of(options: dict[str, Any]) -> Settings:
+    from services.common.errors import SetupError
+    from services.common.settings import load_settings
+
+    try:
+        return load_settings(options)
+    except SetupError as error:
+        raise SettingWrong(sentence(error.message, error.next_step), error.reason.wire_name) from None
+
+
 async def _serve(settings: Settings) -> None:
     from services.common.logging import configure_logging
+    from services.common.ray_token import offer_ray_token
+
+    if settings.ray_address:
+        offer_ray_token()
     from services.main import Platform, streams_to
 
     with streams_to(settings.logs_dir / "ray.log") as terminal:
         configure_logging("serve", settings, terminal)
         platform = Platform(settings)
+        signals = StopSignals(terminal.write, platform.abandon)
+        signals.catch_early()
         try:
-            description = await platform.start()
+            try:
+                description = await platform.start()
+            except SystemExit:  # while it starts, Ray has its own answer to SIGTERM
+                terminal.write("Stopped while Ray was starting.\n")
+                return
             addresses = description.addresses
             page = f"{'https' if settings.tls else 'http'}://{addresses.http}"
             terminal.write(
@@ -77,7 +98,7 @@ async def _serve(settings: Settings) -> None:
                 f"{_operator_line(platform, settings)}\n"
                 "Ready. Ctrl-C stops.\n"
             )
-            await _until_stopped(platform)
+            await _until_stopped(platform, signals)
             terminal.write("Stopping: running matches are finished; Ctrl-C again stops at once.\n")
             stopped = await platform.stop()
         finally:
@@ -109,32 +130,49 @@ def _protection(settings: Settings) -> str:
     return "  (TLS; clients need a certificate)" if settings.tls.client_ca else "  (TLS)"
 
 
-async def _until_stopped(platform: Platform) -> None:
-    """Returns after the first Ctrl-C or SIGTERM; a second one ends everything where it stands.
+class StopSignals:
+    """Ctrl-C and SIGTERM from the first moment on: the first asks for an orderly stop, a second one ends everything.
 
-    Raises PlatformError when the platform cannot go on.
+    While Ray starts nothing else runs in this process, so the first is answered at once by a sentence, and obeyed when
+    Ray is up. `abandon` kills what there is.
     """
-    import asyncio
-    import os
-    import signal
 
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    first = 0.0
+    def __init__(self, say: Callable[[str], object], abandon: Callable[[], None]) -> None:
+        self._say = say
+        self._abandon = abandon
+        self._first: float | None = None
+        self._asked = asyncio.Event()
 
-    def on_signal() -> None:
-        nonlocal first
-        if not stop.is_set():
-            first = loop.time()
-            stop.set()
-        elif loop.time() - first > ONE_PRESS:
-            platform.abandon()
+    def catch_early(self) -> None:
+        """Before the event loop can see to signals."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_early_signal)
+
+    def _on_early_signal(self, number: int, frame: object) -> None:
+        if self._first is None:
+            self._say("Stopping as soon as Ray is up, which takes a few seconds; Ctrl-C again stops at once.\n")
+        self._on_signal()
+
+    async def wait(self) -> None:
+        """Until the first one, which may have come long ago."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, self._on_signal)
+        await self._asked.wait()
+
+    def _on_signal(self) -> None:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now
+            self._asked.set()
+        elif now - self._first > ONE_PRESS:
+            self._abandon()
             os._exit(EXIT_AT_ONCE)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal)
+
+async def _until_stopped(platform: Platform, signals: StopSignals) -> None:
+    """Returns after the first Ctrl-C or SIGTERM. Raises PlatformError when the platform cannot go on."""
     watching = asyncio.create_task(platform.watch())
-    stopping = asyncio.create_task(stop.wait())
+    stopping = asyncio.create_task(signals.wait())
     try:
         await asyncio.wait([watching, stopping], return_when=asyncio.FIRST_COMPLETED)
         if watching.done():

@@ -8,7 +8,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -48,6 +48,15 @@ class Registration(StrEnum):
     """Operators."""
 
 
+def usual_match_services(cores: int) -> int:
+    """How many match services suit a machine: one for each core but one, which gateway, directors and Ray need.
+
+    Two at least, so that play goes on while one is restarted; more than eight only for who asks for them, since a bot
+    with few tables would not be at all of them, and every stream more makes the messages on the others emptier.
+    """
+    return min(max(cores - 1, 2), 8)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for the whole platform; each field is the variable `BAOHUANG_<FIELD>` and the option `--<field>`.
@@ -58,7 +67,7 @@ class Settings:
         advertised_host: the host that bots and Prometheus are told; empty: `host`.
         port: the gateway's gRPC port; 0: any free one.
         http_port: the gateway's HTTP port (page, service discovery, metrics); 0: any free one.
-        match_services: how many match services to run; one for each core serves best.
+        match_services: how many match services to run, as a rule `usual_match_services`.
         match_port: the gRPC port of the first match service, the others follow; 0: any free ones.
         tls_server_cert: the certificate (PEM) with which everything that listens speaks TLS; none: no TLS.
         tls_server_key: its private key (PEM).
@@ -76,7 +85,7 @@ class Settings:
     advertised_host: str = ""
     port: int = 7400
     http_port: int = 7480
-    match_services: int = 2
+    match_services: int = field(default_factory=lambda: usual_match_services(len(os.sched_getaffinity(0))))
     match_port: int = 0
     tls_server_cert: Path | None = None
     tls_server_key: Path | None = None

@@ -11,6 +11,7 @@ from typing import Any
 
 import ray
 from ray.exceptions import RayActorError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from services.common.clock import SystemClock
 from services.common.errors import PlatformError
@@ -149,5 +150,7 @@ def start_gateway(settings: Settings, ledger_path: str, ticket_key: bytes, match
 
     Match services go by name: Ray would keep handles in its object store, and a restart must not depend on that.
     """
-    actor = ray.remote(max_restarts=-1, num_cpus=0)(GatewayActor)
+    # Where the ledger is: on the machine of whoever starts it.
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    actor = ray.remote(max_restarts=-1, num_cpus=0, scheduling_strategy=here)(GatewayActor)
     return actor.options(name="gateway").remote(settings, ledger_path, ticket_key, list(match_services))

@@ -6,14 +6,16 @@ import asyncio
 import logging
 import os
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ray
 
 from services.common.clock import SystemClock
+from services.common.errors import SetupError
 from services.common.logging import configure_logging
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics, make_registry
+from services.common.places import Place, place_of
 from services.common.scraping import serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
@@ -22,6 +24,10 @@ from services.match.leases import Leases
 from services.match.service import MatchService, MatchServiceSettings
 
 _log = logging.getLogger(__name__)
+
+CPU_SHARE = 0.01
+"""Of a core, reserved for a match service: next to nothing, since a machine of two cores may well run three. But not
+nothing: Ray spreads over the nodes only what wants something of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +45,33 @@ class MatchServiceDescription:
 
 
 class MatchServiceActor:
-    """One match service. What directors call carries the lease that `withdraw` gave them (see `leases.py`)."""
+    """One match service. What directors call carries the lease that `withdraw` gave them (see `leases.py`).
 
-    def __init__(self, settings: Settings, match_settings: MatchServiceSettings) -> None:
+    `home` is the machine of the gateway; Ray may start this one on another, after a loss too.
+    """
+
+    def __init__(self, settings: Settings, match_settings: MatchServiceSettings, home: str) -> None:
         self._settings = settings
+        self._misplaced: SetupError | None = None
+        try:
+            self._place = place_of(settings, ray.util.get_node_ip_address(), home)
+        except SetupError as error:  # told when it is asked for: what a constructor raises, Ray wraps up
+            self._place, self._misplaced = Place(settings.host, settings.reachable_host), error
         self._incarnation = uuid.uuid4().hex
         metrics = MatchMetrics()
         self._registry = make_registry(Role.MATCH_SERVICE, metrics)
         self._name = match_settings.name
         self._leases = Leases(self._name, self._incarnation)
-        self._service = MatchService(match_settings, metrics, SystemClock())
+        self._service = MatchService(replace(match_settings, host=self._place.host), metrics, SystemClock())
         self._starting = asyncio.get_running_loop().create_task(self._start())
 
     async def _start(self) -> MatchServiceDescription:
         configure_logging(self._name, self._settings)
+        if self._misplaced is not None:
+            raise self._misplaced
         address = await self._service.start()
-        host, reachable, tls = self._settings.host, self._settings.reachable_host, self._settings.tls
-        metrics = serve_metrics(self._registry, host, reachable_host=reachable, tls=tls)
+        reachable = self._place.reachable_host
+        metrics = serve_metrics(self._registry, self._place.host, reachable_host=reachable, tls=self._settings.tls)
         _log.info("listening", extra={"address": address, "incarnation": self._incarnation})
         return MatchServiceDescription(
             name=self._name,
@@ -113,9 +129,9 @@ class MatchServiceActor:
 
 
 def start_match_services(settings: Settings, ticket_key: bytes) -> dict[str, ray.actor.ActorHandle]:
-    """Starts the match services of a platform, spread over the nodes; by name."""
-    # Tables cost no CPU by themselves, and a machine of two cores may well run three: no CPU is reserved.
-    actor = ray.remote(max_restarts=-1, num_cpus=0, scheduling_strategy="SPREAD")(MatchServiceActor)
+    """Starts the match services of a platform, spread over the nodes of the cluster; by name."""
+    home = ray.util.get_node_ip_address()
+    actor = ray.remote(max_restarts=-1, num_cpus=CPU_SHARE, scheduling_strategy="SPREAD")(MatchServiceActor)
     handles = {}
     for index in range(settings.match_services):
         match_settings = MatchServiceSettings(
@@ -126,5 +142,5 @@ def start_match_services(settings: Settings, ticket_key: bytes) -> dict[str, ray
             heartbeat_s=settings.heartbeat.total_seconds(),
             tls=settings.tls,
         )
-        handles[match_settings.name] = actor.options(name=match_settings.name).remote(settings, match_settings)
+        handles[match_settings.name] = actor.options(name=match_settings.name).remote(settings, match_settings, home)
     return handles

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import ray
 from ray.exceptions import RayActorError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from services.common.clock import SystemClock
 from services.common.errors import PlatformError
@@ -206,7 +207,9 @@ def director_launcher(
     settings: Settings, ledger_path: str, match_services: Sequence[str]
 ) -> Callable[[str], RayDirector]:
     """What starts the director of a tournament by its name."""
-    actor = ray.remote(max_restarts=-1, num_cpus=0)(DirectorActor)
+    # Where the ledger is: on the machine of the gateway.
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    actor = ray.remote(max_restarts=-1, num_cpus=0, scheduling_strategy=here)(DirectorActor)
 
     def launch(tournament: str) -> RayDirector:
         name, copy = f"director:{tournament}", 1

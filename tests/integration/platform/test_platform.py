@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -157,6 +159,46 @@ def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> No
     verify_ledger(serve.data, "interrupted", 100, 1)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("times", [1, 2])
+def test_stopped_while_ray_starts_it_says_so_at_once(tmp_path: Path, number: signal.Signals, times: int) -> None:
+    output = tmp_path / "out"
+    with output.open("wb") as out:
+        ports = ["--port", "0", "--http-port", "0", "--match-services", "1"]
+        starting = subprocess.Popen(
+            [BAOHUANG, "serve", "--data", str(tmp_path / "data"), *ports],
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    try:
+        eventually(lambda: "gcs_server\n" in names_below(starting.pid), 60)
+        others = descendants_of(starting.pid)
+        starting.send_signal(number)
+        says = ("Stopping as soon as Ray is up", "Stopped while Ray was starting", "Ready.")
+        eventually(lambda: any(sentence in output.read_text() for sentence in says))
+        if times == 2 and starting.poll() is None:
+            time.sleep(1)  # what comes at once is one press
+            starting.send_signal(number)
+        code = starting.wait(60)
+    finally:
+        starting.kill()
+        starting.wait()
+    said = output.read_text()
+    assert "Traceback" not in said
+    assert code in ((0,) if times == 1 else (0, 130, -number)), "it may have stopped in order before the second one"
+    assert code or said.endswith(("Stopped.\n", "Stopped while Ray was starting.\n"))
+    eventually(lambda: not any(map(is_alive, others)), 20, "nothing is left behind")
+
+
+def names_below(pid: int) -> list[str]:
+    found = []
+    for below in descendants_of(pid):
+        with contextlib.suppress(OSError):
+            found.append(Path(f"/proc/{below}/comm").read_text())
+    return found
+
+
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end: signal.Signals) -> None:
     """Everything killed at once, or drained, in the middle; the bots stay and come back."""
@@ -186,13 +228,21 @@ def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end:
     verify_ledger(data, "broken", 120, 1)
 
 
-def test_without_its_ray_the_platform_says_so_and_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("victim", "says"),
+    [
+        ("raylet", "The platform's Ray has died, and the gateway with it."),
+        ("gcs_server", "The control service of Ray (gcs_server) does not answer any more."),
+    ],
+)
+def test_without_its_ray_the_platform_says_so_and_ends(tmp_path: Path, victim: str, says: str) -> None:
     alone = Serve(tmp_path / "data")
     try:
-        pids = [pid for pid in descendants_of(alone.process.pid) if Path(f"/proc/{pid}/comm").read_text() == "raylet\n"]
-        os.kill(pids[0], signal.SIGKILL)
-        assert alone.process.wait(60) == 1
-        assert "Error: The platform's Ray has died, and the gateway with it. Start it again: nothing" in alone.said()
+        below = descendants_of(alone.process.pid)
+        (pid,) = (pid for pid in below if Path(f"/proc/{pid}/comm").read_text() == f"{victim}\n")
+        os.kill(pid, signal.SIGKILL)
+        assert alone.process.wait(100) == 1
+        assert f"Error: {says} Start it again: nothing" in alone.said()
         assert "Traceback" not in alone.said()
     finally:
         for pid in alone.kill():

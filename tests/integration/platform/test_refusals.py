@@ -26,9 +26,9 @@ def taken_port() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-def refusal(*arguments: str) -> str:
+def refusal(*arguments: str, code: int = 1) -> str:
     """The one line that a command says when it refuses."""
-    done = run_baohuang(*arguments, code=1)
+    done = run_baohuang(*arguments, code=code)
     lines = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
     assert len(lines) == 1, done.stderr
     return lines[0]
@@ -59,7 +59,7 @@ def test_ledger_of_another_version(tmp_path: Path) -> None:
 
 def test_data_directory_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    said = refusal("serve", "--data", str(tmp_path / "file"))
+    said = refusal("serve", "--data", str(tmp_path / "file"), code=2)
     assert said.startswith("Error: --data is ")
     assert "a folder, or a path where one can be made" in said
 
@@ -104,7 +104,7 @@ def test_files_of_tls_that_are_not_in_order(tmp_path: Path) -> None:
 
 
 def test_wrong_option(tmp_path: Path) -> None:
-    said = refusal("serve", "--data", str(tmp_path), "--match-services", "many")
+    said = refusal("serve", "--data", str(tmp_path), "--match-services", "many", code=2)
     assert "--match-services is 'many', but must be a whole number from 1 to 256" in said
 
 
