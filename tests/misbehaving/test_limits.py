@@ -77,8 +77,8 @@ async def test_a_bot_that_was_sent_away_is_told_when_to_come_back_and_let_in_the
 
 
 async def test_what_is_not_read_is_bounded_and_gone_with_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "OUTBOX_BYTES", 5_000)
-    async with arena() as here:
+    monkeypatch.setattr(sessions, "OUTBOX_BYTES", 1_000)
+    async with arena(heartbeat_s=30) as here:
         await here.honest(*HONEST)
         vic = here.bot("vic")
         vic.on_request = lambda bot, request: None
@@ -156,8 +156,8 @@ async def test_one_connection_carries_a_hundred_streams_and_the_next_one_waits()
         for call, _ in opened[:10]:
             call.cancel()
         await until(lambda: waiting & set(here.service.floor.sessions))
-        for call, _ in opened:
-            call.cancel()
+        for task in writes:
+            task.cancel()
         await asyncio.gather(*writes, return_exceptions=True)
 
 

@@ -129,7 +129,7 @@ async def test_nobody_else_is_hurt(case: Case) -> None:
 
 
 async def _play(case: Case) -> None:
-    async with asyncio.timeout(SECONDS), arena() as here, proxy_to(here.address) as proxy:
+    async with asyncio.timeout(SECONDS), arena(heartbeat_s=20) as here, proxy_to(here.address) as proxy:
         # given four honest bots at a table with a hostile one, and at a table beside it with another honest one
         honest = await here.honest(*HONEST, "eve")
         villain = here.bot("vic", proxy.address)
@@ -166,6 +166,7 @@ async def _play(case: Case) -> None:
         # and nothing is left of anybody
         for bot in here.bots.values():
             await bot.close()
+        proxy.reset()
         await _until(lambda: not here.service.floor.sessions)
         assert here.service.floor.is_idle
 

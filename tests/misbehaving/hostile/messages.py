@@ -126,10 +126,10 @@ async def half_a_million_records(bot: RawBot) -> None:
 
 
 async def a_bomb(bot: RawBot) -> None:
-    """64 MiB of zeros in 64 kB, on a stream of its own."""
+    """8 MiB of zeros in 8 kB, on a stream of its own."""
     async with _stream(bot, compression=grpc.Compression.Gzip) as call:
         with contextlib.suppress(grpc.aio.AioRpcError):
-            await call.write(bytes(64 << 20))
+            await call.write(bytes(8 << 20))
         assert await call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
