@@ -17,14 +17,24 @@ OFF = ("off", "none", "null", "~")
 _SHOWN = 60
 
 
+MOST_PROBLEMS = 100
+"""More in one file are not told: whoever reads them has enough to do, and looking for what was meant takes its time."""
+
+
 class Problems:
-    """What was found wrong so far."""
+    """What was found wrong so far; of very many only the first."""
 
     def __init__(self) -> None:
         self._found: list[SpecProblem] = []
 
     def note(self, path: str, line: int, message: str) -> None:
-        self._found.append(SpecProblem(path, line, message))
+        if not self.are_many:
+            self._found.append(SpecProblem(path, line, message))
+
+    @property
+    def are_many(self) -> bool:
+        """So many that no more are noted."""
+        return len(self._found) >= MOST_PROBLEMS
 
     def sorted(self) -> tuple[SpecProblem, ...]:
         """All of them in the order of their lines."""
@@ -44,6 +54,8 @@ class Fields:
         self._nodes: dict[str, Node] = {}
         allowed = tuple(allowed)
         for key, value in node.value:
+            if problems.are_many:
+                break
             line = key.start_mark.line + 1
             name = key.value if isinstance(key, ScalarNode) else None
             if name is None:

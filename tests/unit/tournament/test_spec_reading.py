@@ -300,3 +300,9 @@ def test_what_is_no_plain_yaml_is_refused_with_its_line(text: str, line: int, sa
 def test_aliases_cannot_multiply() -> None:
     bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
     assert "anchors" in problem(bomb).message
+
+
+def test_of_very_many_mistakes_only_the_first_are_told() -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec("".join(f"naem{number}: 1\n" for number in range(8_000)))
+    assert [problem.line for problem in caught.value.problems] == list(range(1, 101))
