@@ -13,8 +13,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-# Debian packages that tests call: prometheus brings promtool, openssl looks at certificates and handshakes as a stranger.
-DEBIAN_TEST_PACKAGES := prometheus openssl iproute2
+# Debian packages that tests call: prometheus brings promtool, openssl looks at certificates and handshakes as a stranger,
+# postgresql is started by the tests themselves in a folder of their own.
+DEBIAN_TEST_PACKAGES := prometheus openssl iproute2 postgresql
 
 # Workers of pytest. Tests that start Ray share one of them.
 JOBS ?= 2

@@ -6,27 +6,27 @@ method reports as written is on the disk; what raises has changed nothing and ma
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
 from pathlib import Path
 from types import TracebackType
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from services.common.clock import Clock, SystemClock
 from services.common.errors import PlatformError, Reason
+from services.common.ledger_urls import format_place, is_database_url
 from services.common.matches import MatchOutcome
 from services.common.metrics import LedgerMetrics
 from services.common.scopes import Scope
-from services.ledger import access_tokens, bots, reading, recording, sqlite, tournaments, upgrade
-from services.ledger.lock import LedgerLock
+from services.ledger import access_tokens, bots, reading, recording, tournaments, upgrade
+from services.ledger.database import WRITES, Access, Database
 from services.ledger.ranges import Ranges
+from services.ledger.sqlite import SqliteDatabase
 from services.ledger.values import (
     AccessToken,
     Attempt,
@@ -38,6 +38,8 @@ from services.ledger.values import (
     Tournament,
     TournamentState,
 )
+
+__all__ = ["LEDGER_FILE", "WAIT", "Access", "Ledger", "make_database"]
 
 LEDGER_FILE = "ledger.db"
 """The file of a ledger in the data directory of its platform."""
@@ -60,26 +62,11 @@ class _Write:
     rows: int = 1
 
 
-class Access(Enum):
-    """What a process is to the ledger."""
-
-    PLATFORM = "platform"
-    """The one that has it: takes the lock, makes and upgrades the file, reads and writes."""
-    MEMBER = "member"
-    """Another process of the same platform, for example a director: reads and writes under the platform's lock."""
-    READER = "reader"
-    """Reads only; the platform may be running or not."""
-
-
 class Ledger:
     """An open ledger; `open` makes one."""
 
-    def __init__(
-        self, engine: Engine, name: str, lock: LedgerLock | None, clock: Clock, metrics: LedgerMetrics
-    ) -> None:
-        self._engine = engine
-        self._name = name
-        self._lock = lock
+    def __init__(self, database: Database, clock: Clock, metrics: LedgerMetrics) -> None:
+        self._database = database
         self._clock = clock
         self._metrics = metrics
         self._writing = threading.Lock()
@@ -87,46 +74,46 @@ class Ledger:
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        place: str | Path,
         *,
         access: Access = Access.PLATFORM,
         clock: Clock | None = None,
         metrics: LedgerMetrics | None = None,
         wait: timedelta = WAIT,
     ) -> Ledger:
-        """Opens the ledger at a path; the platform makes it if there is none, and upgrades it if it is older.
+        """Opens the ledger in a file or a PostgreSQL database; the platform makes its tables, and upgrades older ones.
 
         Raises PlatformError: LEDGER_LOCKED if another platform has it, LEDGER_VERSION if it is newer or no ledger at
-        all, LEDGER_UNWRITABLE if the place is missing or cannot be written.
+        all, LEDGER_UNWRITABLE if the place is missing or cannot be written, or the server cannot be reached.
         """
         clock = clock or SystemClock()
-        path = Path(path).absolute()
-        _verify_place(path, access)
-        engine = sqlite.make_engine(path, wait=wait, read_only=access is Access.READER)
-        lock = None
+        database = make_database(place, access, wait)
         try:
+            database.prepare(access, clock)
             if access is Access.PLATFORM:
-                lock = LedgerLock.acquire(path, clock.now())
-                sqlite.prepare_file(path, wait)
-                upgrade.upgrade(engine, path)
+                upgrade.upgrade(database)
             else:
-                sqlite.verify_ledger(path, wait)
-                upgrade.verify_current(engine, path)
+                upgrade.verify_current(database)
         except BaseException as error:
-            engine.dispose()
-            if lock is not None:
-                lock.release()
-            if isinstance(error, DBAPIError | sqlite3.Error | OSError):
-                raise sqlite.error_from(error, str(path)) or error from error
+            database.close()
+            plain = None if isinstance(error, PlatformError) else database.error_from(error, shown=database.place)
+            if plain is not None:
+                raise plain from error
             raise
-        return cls(engine, path.name, lock, clock, metrics or LedgerMetrics())
+        return cls(database, clock, metrics or LedgerMetrics())
+
+    @property
+    def place(self) -> str:
+        """Where it is, as its operator knows it; never with a password."""
+        return self._database.place
+
+    def verify_held(self) -> None:
+        """Raises PlatformError LEDGER_LOCKED if another platform has got this ledger: call it now and then."""
+        self._database.verify_held()
 
     def close(self) -> None:
         """Gives everything back; a ledger may be closed twice."""
-        self._engine.dispose()
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        self._database.close()
 
     def __enter__(self) -> Ledger:
         return self
@@ -330,7 +317,7 @@ class Ledger:
     @contextmanager
     def _read(self) -> Iterator[Connection]:
         """A transaction that sees the ledger at one moment."""
-        with self._plain_errors(), self._engine.connect() as connection, connection.begin():
+        with self._plain_errors(), self._database.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -338,8 +325,8 @@ class Ledger:
         """A transaction that may write; the only one at a time."""
         start = self._clock.monotonic()
         try:
-            with self._plain_errors(), self._writing, self._engine.connect() as plain:
-                write = _Write(plain.execution_options(**{sqlite.WRITES: True}))
+            with self._plain_errors(), self._writing, self._database.engine.connect() as plain:
+                write = _Write(plain.execution_options(**{WRITES: True}))
                 with write.connection.begin():
                     yield write
         except PlatformError as error:
@@ -350,24 +337,26 @@ class Ledger:
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
-        """Errors of the database as what they mean; the file's name alone, since a message may reach a client."""
+        """Errors of the database as what they mean; its name alone, since a message may reach a client."""
         try:
             yield
         except DBAPIError as error:
-            raise sqlite.error_from(error, self._name) or error from error
+            plain = self._database.error_from(error, shown=self._database.name)
+            if plain is None:
+                raise
+            raise plain from error
 
 
-def _verify_place(path: Path, access: Access) -> None:
-    """Whether something can be opened there at all; what SQLite would say is "unable to open database file"."""
-    if not path.parent.is_dir():
-        what, advice = f"there is no directory {path.parent}", "make it, or name another place"
-    elif access is not Access.PLATFORM and not path.exists():
-        what, advice = "there is no such file", "name a ledger"
-    else:
-        return
-    raise PlatformError(
-        Reason.LEDGER_UNWRITABLE,
-        f"The ledger {path} cannot be opened: {what}; {advice}.",
-        ledger=str(path),
-        detail=what,
-    )
+def make_database(place: str | Path, access: Access, wait: timedelta) -> Database:
+    """The database of a path or a URL, which nobody has looked into yet. Raises PlatformError LEDGER_UNWRITABLE."""
+    if isinstance(place, str) and is_database_url(place):
+        try:
+            from services.ledger.postgres import PostgresDatabase
+        except ImportError:
+            shown = format_place(place)
+            message = (
+                f"The ledger {shown} needs the driver of PostgreSQL: pip install 'baohuang-arena[server,postgres]'."
+            )
+            raise PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=shown, detail="psycopg") from None
+        return PostgresDatabase(place, access, wait)
+    return SqliteDatabase(Path(place), access, wait)

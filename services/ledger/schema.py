@@ -51,6 +51,10 @@ def _seats(digits: str) -> tuple[int, ...]:
     return tuple(map(int, digits))
 
 
+_NAME = String(40).with_variant(String(40, collation="C"), "postgresql")
+"""Lists go by name in the same order in every database, whatever language it was made for."""
+
+
 class Moment(TypeDecorator[datetime]):
     """A point in time as microseconds since 1970 UTC: exact, in order, and the same in every database."""
 
@@ -146,7 +150,7 @@ bots = Table(
     "bots",
     metadata,
     Column("bot_id", String(40), primary_key=True),
-    Column("name", String(40), nullable=False, unique=True),
+    Column("name", _NAME, nullable=False, unique=True),
     Column("owner", Text, nullable=False),
     Column("version", Text, nullable=False),
     Column("token_hash", LargeBinary(32), unique=True),  # none: no token, every attempt to come in is refused
@@ -158,7 +162,7 @@ bots = Table(
 access_tokens = Table(
     "access_tokens",
     metadata,
-    Column("name", String(40), primary_key=True),
+    Column("name", _NAME, primary_key=True),
     Column("scopes", Scopes, nullable=False),
     Column("token_hash", LargeBinary(32), unique=True),
     Column("created_at", Moment, nullable=False),

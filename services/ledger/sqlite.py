@@ -1,6 +1,6 @@
 """SQLite as the ledger's database: how it is opened, what its errors mean, and how a copy is made of it.
 
-The only file of the ledger that knows SQLite; PostgreSQL will be a second one beside it.
+Beside `lock.py` the only file of the ledger that knows SQLite, as `postgres.py` is the one that knows PostgreSQL.
 """
 
 from __future__ import annotations
@@ -16,17 +16,68 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from services.common.clock import Clock
 from services.common.errors import PlatformError, Reason
+from services.ledger.database import WRITES, Access
+from services.ledger.lock import LedgerLock
 
 APPLICATION_ID = 0x4248_4C47  # "BHLG": tells a ledger from any other SQLite file
-
-WRITES = "ledger_writes"
-"""The execution option of a connection whose transactions write."""
 
 _HEADER = b"SQLite format 3\x00"
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _UNWRITABLE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+
+
+class SqliteDatabase:
+    """A ledger in a file; as `services.ledger.database.Database` says."""
+
+    def __init__(self, path: Path, access: Access, wait: timedelta) -> None:
+        path = path.absolute()
+        _verify_place(path, access)
+        self.place = str(path)
+        self.name = path.name
+        self.engine = make_engine(path, wait=wait, read_only=access is Access.READER)
+        self._path = path
+        self._wait = wait
+        self._lock: LedgerLock | None = None
+
+    def prepare(self, access: Access, clock: Clock) -> None:
+        if access is Access.PLATFORM:
+            self._lock = LedgerLock.acquire(self._path, clock.now())
+            prepare_file(self._path, self._wait)
+        else:
+            verify_ledger(self._path, self._wait)
+
+    def verify_held(self) -> None:
+        """The lock of a file is held as long as the process lives."""
+
+    def keep_copy(self, revision: str) -> str:
+        copy = _copy_path(self._path, revision)
+        copy_file(self._path, copy)
+        return f"as it was, it is kept as {copy}"
+
+    def before_steps(self, connection: Connection) -> None:
+        """Lets rows refer to nothing for a while; outside a transaction, where alone it has an effect.
+
+        A table that is changed is made anew and the old one dropped, which would take the rows that refer to it.
+        """
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.execute("PRAGMA foreign_keys = OFF")
+
+    def after_steps(self, connection: Connection) -> None:
+        if (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
+            raise RuntimeError(f"a row refers to nothing: {tuple(broken)}")
+
+    def error_from(self, error: BaseException, *, shown: str) -> Exception | None:
+        return error_from(error, shown) if isinstance(error, DBAPIError | sqlite3.Error | OSError) else None
+
+    def close(self) -> None:
+        self.engine.dispose()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
 
 def make_engine(path: Path, *, wait: timedelta, read_only: bool) -> Engine:
@@ -115,22 +166,6 @@ def verify_ledger(path: Path, wait: timedelta) -> None:
         raise _no_ledger(path, "it is a SQLite file of another program")
 
 
-def suspend_references(connection: Connection) -> None:
-    """Lets rows refer to nothing for a while; call it outside a transaction, where alone it has an effect.
-
-    A table that is changed is made anew and the old one dropped, which would take the rows that refer to it.
-    """
-    driver = connection.connection.driver_connection
-    assert driver is not None
-    driver.execute("PRAGMA foreign_keys = OFF")
-
-
-def verify_references(connection: Connection) -> None:
-    """Raises RuntimeError if a row refers to nothing."""
-    if (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
-        raise RuntimeError(f"a row refers to nothing: {tuple(broken)}")
-
-
 def copy_file(path: Path, copy: Path) -> None:
     """Copies the whole database, what is still in its WAL file included; the copy appears when it is complete.
 
@@ -146,7 +181,7 @@ def copy_file(path: Path, copy: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def error_from(error: DBAPIError | sqlite3.Error | OSError, ledger: str) -> PlatformError | None:
+def error_from(error: BaseException, ledger: str) -> PlatformError | None:
     """What an error means for whoever asked, or None if it is a mistake of ours; `ledger` names the ledger to them."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, OSError):
@@ -171,3 +206,28 @@ def _unwritable(ledger: str, detail: str) -> PlatformError:
 def _no_ledger(path: Path, detail: str) -> PlatformError:
     message = f"{path} is not a ledger: {detail}. Name a ledger, or a path where there is nothing yet."
     return PlatformError(Reason.LEDGER_VERSION, message, ledger=str(path), detail=detail)
+
+
+def _copy_path(ledger: Path, revision: str) -> Path:
+    """Where the copy goes: never over another one."""
+    stem = f"{ledger.name}.revision-{revision}"
+    count = 0
+    while (path := ledger.with_name(f"{stem}.{count}" if count else stem)).exists():
+        count += 1
+    return path
+
+
+def _verify_place(path: Path, access: Access) -> None:
+    """Whether something can be opened there at all; what SQLite would say is "unable to open database file"."""
+    if not path.parent.is_dir():
+        what, advice = f"there is no directory {path.parent}", "make it, or name another place"
+    elif access is not Access.PLATFORM and not path.exists():
+        what, advice = "there is no such file", "name a ledger"
+    else:
+        return
+    raise PlatformError(
+        Reason.LEDGER_UNWRITABLE,
+        f"The ledger {path} cannot be opened: {what}; {advice}.",
+        ledger=str(path),
+        detail=what,
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -16,11 +17,15 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, MetaData
 
+from services.common.clock import SystemClock
 from services.common.matches import NO_FAULTS, DealScore, MatchOutcome
 from services.common.scopes import Scope
-from services.ledger import sqlite, upgrade
-from services.ledger.ledger import Ledger
+from services.ledger import upgrade
+from services.ledger.database import WRITES, Access
+from services.ledger.ledger import Ledger, make_database
+from tests.databases.postgres import Cluster
 from tests.unit.ledger.outcomes import make_outcome
 
 SCRIPT = ScriptDirectory(str(upgrade.MIGRATIONS))
@@ -29,44 +34,59 @@ HASH = b"h" * 32
 CREATED = 1_780_000_000_000_000
 
 
-def ledger_of(path: Path, revision: str, outcomes: list[MatchOutcome]) -> None:
+@pytest.fixture
+def nowhere(backend: str, path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Where there is nothing yet: no file, or a database without tables."""
+    if backend == "sqlite":
+        yield str(path)
+        return
+    cluster: Cluster = request.getfixturevalue("cluster")
+    with cluster.database() as name:
+        yield cluster.socket_url(name)
+
+
+def ledger_of(place: str, revision: str, outcomes: list[MatchOutcome]) -> None:
     """A ledger as the platform of that revision left it: a bot with a token, a tournament, some results."""
-    sqlite.prepare_file(path, timedelta(seconds=1))
-    engine = sqlite.make_engine(path, wait=timedelta(seconds=1), read_only=False)
-    with engine.connect() as connection, connection.begin():
-        config = Config()
-        config.set_main_option("script_location", str(upgrade.MIGRATIONS))
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    engine.dispose()
-    with closing(sqlite3.connect(path)) as file, file:
-        file.execute(
-            "INSERT INTO bots (bot_id, name, owner, version, token_hash, created_at) VALUES ('b-1', 'a', '', '', ?, ?)",
-            (HASH, CREATED),
-        )
-        file.execute("INSERT INTO tournaments VALUES (1, 'cup', 'name: cup', x'73', 'running', '', 5, 6)")
-        deals = sum(len(outcome.deals) for outcome in outcomes)
-        file.execute("INSERT INTO totals VALUES (1, ?, ?, 7, 0, 0, 0, 0, ?)", (len(outcomes), deals, len(outcomes)))
-        for outcome in outcomes:
-            insert(file, revision, outcome)
+    with closing(make_database(place, Access.PLATFORM, timedelta(seconds=1))) as database:
+        database.prepare(Access.PLATFORM, SystemClock())
+        with database.engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
+            config = Config()
+            config.set_main_option("script_location", str(upgrade.MIGRATIONS))
+            config.attributes["connection"] = connection
+            command.upgrade(config, revision)
+            database.after_steps(connection)
+            fill(connection, revision, outcomes)
 
 
-def insert(file: sqlite3.Connection, revision: str, outcome: MatchOutcome) -> None:
-    attempt = (outcome.attempt, 1, outcome.number, outcome.match_service, 5, 6, str(outcome.ending), "", "", 7)
-    names = "attempt, tournament_id, number, match_service, started_at, ended_at, ending, blamed, message, decisions"
-    file.execute(f"INSERT INTO attempts ({names}) VALUES ({', '.join('?' * 10)})", attempt)
-    file.execute("INSERT INTO results VALUES (1, ?, ?)", (outcome.number, outcome.attempt))
-    for deal in outcome.deals:
-        row: dict[str, object] = {"tournament_id": 1, "number": outcome.number, "deal": deal.number}
-        row |= {f"points_{seat}": points for seat, points in enumerate(deal.points)}
-        row |= {"places": "".join(map(str, deal.places)), "emperor": -1 if deal.emperor is None else deal.emperor}
-        row |= {"guard": deal.guard, "solo": deal.solo and deal.solo.name.lower(), "voided": deal.voided}
-        if revision >= "0003":
-            row |= {f"beans_{seat}": beans for seat, beans in enumerate(deal.beans or [None] * 5)}
-        if revision >= "0004":
-            row |= {"spoiled": "".join(map(str, deal.spoiled))}
-            row |= {f"faults_{seat}": faults for seat, faults in enumerate(deal.faults)}
-        file.execute(f"INSERT INTO deals ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+def fill(connection: Connection, revision: str, outcomes: list[MatchOutcome]) -> None:
+    tables = MetaData()
+    tables.reflect(connection)
+
+    def insert(table: str, **row: object) -> None:
+        connection.execute(tables.tables[table].insert().values(**row))
+
+    insert("bots", bot_id="b-1", name="a", owner="", version="", token_hash=HASH, created_at=CREATED)
+    cup = {"id": 1, "name": "cup", "spec_yaml": "name: cup", "secret": b"s", "state": "running", "message": ""}
+    insert("tournaments", **cup, created_at=5, updated_at=6)
+    counts = dict.fromkeys(("timeouts", "illegal_answers", "disconnects", "takeovers"), 0)
+    deals = sum(len(outcome.deals) for outcome in outcomes)
+    counts |= {"matches": len(outcomes), "deals": deals, "decisions": 7, "attempts": len(outcomes)}
+    insert("totals", tournament_id=1, **counts)
+    for outcome in outcomes:
+        match = {"tournament_id": 1, "number": outcome.number}
+        about = {"match_service": outcome.match_service, "started_at": 5, "ended_at": 6, "ending": str(outcome.ending)}
+        insert("attempts", **match, attempt=outcome.attempt, **about, blamed="", message="", decisions=7)
+        insert("results", **match, attempt=outcome.attempt)
+        for deal in outcome.deals:
+            row: dict[str, object] = {f"points_{seat}": points for seat, points in enumerate(deal.points)}
+            row |= {"places": "".join(map(str, deal.places)), "emperor": -1 if deal.emperor is None else deal.emperor}
+            row |= {"guard": deal.guard, "solo": deal.solo and deal.solo.name.lower(), "voided": deal.voided}
+            if revision >= "0003":
+                row |= {f"beans_{seat}": beans for seat, beans in enumerate(deal.beans or [None] * 5)}
+            if revision >= "0004":
+                row |= {"spoiled": "".join(map(str, deal.spoiled))}
+                row |= {f"faults_{seat}": faults for seat, faults in enumerate(deal.faults)}
+            insert("deals", **match, deal=deal.number, **row)
 
 
 def as_kept(deal: DealScore, revision: str) -> DealScore:
@@ -77,13 +97,13 @@ def as_kept(deal: DealScore, revision: str) -> DealScore:
 
 
 @pytest.mark.parametrize("revision", OLDER)
-def test_a_ledger_of_an_earlier_form_is_opened_with_all_that_is_in_it(path: Path, revision: str) -> None:
+def test_a_ledger_of_an_earlier_form_is_opened_with_all_that_is_in_it(nowhere: str, revision: str) -> None:
     # given a ledger of that form
     written = [make_outcome(1), make_outcome(2)]
-    ledger_of(path, revision, written)
+    ledger_of(nowhere, revision, written)
 
     # when this version opens it
-    with Ledger.open(path) as ledger:
+    with Ledger.open(nowhere) as ledger:
         # then results are as they were, with what was kept of a deal then
         kept = [tuple(as_kept(deal, revision) for deal in outcome.deals) for outcome in written]
         assert [result.deals for result in ledger.results("cup")] == kept
@@ -105,7 +125,11 @@ def test_a_ledger_of_an_earlier_form_is_opened_with_all_that_is_in_it(path: Path
         ledger.create_access_token("ann", frozenset({Scope.READ}), b"a" * 32)
         assert ledger.access_token_with(b"a" * 32) is not None
 
-    # and as it was, it is kept
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_as_it_was_an_earlier_file_is_kept(path: Path, revision: str) -> None:
+    ledger_of(str(path), revision, [make_outcome(1), make_outcome(2)])
+    Ledger.open(path).close()
     copy = path.with_name(f"arena.db.revision-{revision}")
     with closing(sqlite3.connect(copy)) as file:
         assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [(revision,)]
@@ -120,7 +144,7 @@ def test_the_steps_are_one_line() -> None:
 
 
 def test_a_copy_of_an_earlier_ledger_is_upgraded_in_its_turn(path: Path) -> None:
-    ledger_of(path, OLDER[0], [make_outcome(1)])
+    ledger_of(str(path), OLDER[0], [make_outcome(1)])
     Ledger.open(path).close()
     again = path.with_name("again.db")
     shutil.copy(path.with_name(f"arena.db.revision-{OLDER[0]}"), again)

@@ -18,7 +18,8 @@ from alembic.script import ScriptDirectory
 from services.common.clock import ManualClock
 from services.common.errors import PlatformError, Reason
 from services.ledger import sqlite, upgrade
-from services.ledger.ledger import Access, Ledger
+from services.ledger.database import WRITES, Access, Database
+from services.ledger.ledger import Ledger, make_database
 from tests.unit.ledger.outcomes import make_outcome
 
 HEAD = str(ScriptDirectory(str(upgrade.MIGRATIONS)).get_current_head())
@@ -36,6 +37,11 @@ def upgrade():
 '''.replace("HEAD", HEAD)
 
 
+def database_at(place: str | Path, access: Access = Access.MEMBER) -> Database:
+    """What the ledger has below it, to be closed by the test."""
+    return make_database(place, access, timedelta(seconds=1))
+
+
 def refusal(path: Path, access: Access = Access.PLATFORM) -> PlatformError:
     with pytest.raises(PlatformError) as caught:
         Ledger.open(path, access=access, wait=timedelta(milliseconds=20))
@@ -44,11 +50,20 @@ def refusal(path: Path, access: Access = Access.PLATFORM) -> PlatformError:
     return caught.value
 
 
-def used_ledger(path: Path) -> Path:
-    with Ledger.open(path) as ledger:
+def use_ledger(place: str | Path) -> None:
+    with Ledger.open(place) as ledger:
         ledger.create_tournament("cup", "name: cup", b"s")
         ledger.record([make_outcome(1), make_outcome(2)])
+
+
+def used_ledger(path: Path) -> Path:
+    use_ledger(path)
     return path
+
+
+def change(database: Database, statement: str) -> None:
+    with database.engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
+        connection.exec_driver_sql(statement)
 
 
 def rows(path: Path, statement: str) -> list[tuple[object, ...]]:
@@ -69,11 +84,11 @@ def test_a_second_platform_is_told_who_has_the_ledger_since_when(path: Path, clo
     assert error.metadata["pid"] == str(os.getpid())
 
 
-def test_a_closed_ledger_can_be_opened_again(path: Path) -> None:
-    ledger = Ledger.open(path)
+def test_a_closed_ledger_can_be_opened_again(place: str) -> None:
+    ledger = Ledger.open(place)
     ledger.close()
     ledger.close()
-    Ledger.open(path).close()
+    Ledger.open(place).close()
 
 
 def test_an_opening_that_failed_holds_no_lock(path: Path) -> None:
@@ -83,16 +98,16 @@ def test_an_opening_that_failed_holds_no_lock(path: Path) -> None:
     Ledger.open(path).close()
 
 
-def test_members_of_the_platform_write_beside_it(path: Path) -> None:
-    with Ledger.open(path) as platform, Ledger.open(path, access=Access.MEMBER) as member:
+def test_members_of_the_platform_write_beside_it(place: str) -> None:
+    with Ledger.open(place) as platform, Ledger.open(place, access=Access.MEMBER) as member:
         platform.create_tournament("cup", "", b"s")
         member.record([make_outcome(1)])
         platform.record([make_outcome(1), make_outcome(2)])
         assert list(member.done_numbers("cup")) == [1, 2]
 
 
-def test_a_reader_reads_beside_the_platform_and_cannot_write(path: Path) -> None:
-    with Ledger.open(path) as platform, Ledger.open(path, access=Access.READER) as reader:
+def test_a_reader_reads_beside_the_platform_and_cannot_write(place: str) -> None:
+    with Ledger.open(place) as platform, Ledger.open(place, access=Access.READER) as reader:
         platform.create_tournament("cup", "", b"s")
         platform.record([make_outcome(1)])
         assert [result.number for result in reader.results("cup")] == [1]
@@ -173,14 +188,27 @@ def test_others_on_the_machine_cannot_read_the_secrets_in_it(path: Path) -> None
 
 
 @pytest.mark.parametrize("access", list(Access))
-def test_a_newer_ledger_is_refused_and_left_alone(path: Path, access: Access) -> None:
-    used_ledger(path)
-    rows(path, "UPDATE alembic_version SET version_num = '9999'")
-    error = refusal(path, access)
-    assert error.reason is Reason.LEDGER_VERSION
-    assert error.metadata["revision"] == "9999"
-    assert "revision 9999" in error.message
-    assert f"reads up to {error.metadata['reads']}" in error.message
+def test_a_newer_ledger_is_refused_and_left_alone(place: str, access: Access) -> None:
+    use_ledger(place)
+    with closing(database_at(place)) as database:
+        change(database, "UPDATE alembic_version SET version_num = '9999'")
+        with pytest.raises(PlatformError) as caught:
+            Ledger.open(place, access=access)
+        error = caught.value
+        assert error.reason is Reason.LEDGER_VERSION
+        assert error.metadata["revision"] == "9999"
+        assert error.metadata["ledger"] == database.place
+        assert f"{database.place} has revision 9999" in error.message
+        assert f"reads up to {error.metadata['reads']}" in error.message
+        assert upgrade.revision_of(database.engine) == "9999"
+        change(database, f"UPDATE alembic_version SET version_num = '{HEAD}'")
+    with Ledger.open(place) as ledger:
+        assert len(list(ledger.results("cup"))) == 2
+
+
+def test_a_newer_file_is_not_copied(path: Path) -> None:
+    rows(used_ledger(path), "UPDATE alembic_version SET version_num = '9999'")
+    refusal(path)
     assert [file.name for file in path.parent.iterdir() if "revision" in file.name] == []
 
 
@@ -194,54 +222,52 @@ def later(tmp_path: Path) -> Path:
 
 
 def test_an_older_ledger_is_copied_and_upgraded(path: Path, later: Path, caplog: pytest.LogCaptureFixture) -> None:
-    engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
-    with caplog.at_level(logging.WARNING):
-        upgrade.upgrade(engine, path, later)
+    with closing(database_at(used_ledger(path))) as database, caplog.at_level(logging.WARNING):
+        upgrade.upgrade(database, later)
+        assert upgrade.revision_of(database.engine) == "9998"
     copy = path.with_name(f"arena.db.revision-{HEAD}")
     assert f"it is kept as {copy}" in caplog.text
     assert rows(path, "SELECT name, colour FROM tournaments") == [("cup", "red")]
     assert rows(path, "SELECT count(*) FROM deals") == [(4,)]  # nothing went with the table that was made anew
-    assert upgrade.revision_of(engine) == "9998"
-    engine.dispose()
     with Ledger.open(copy) as old:
         assert [result.deals for result in old.results("cup")] == [make_outcome(1).deals, make_outcome(2).deals]
 
 
 def test_a_copy_never_replaces_another(path: Path, later: Path) -> None:
-    engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
+    used_ledger(path)
     path.with_name(f"arena.db.revision-{HEAD}").write_text("an earlier copy")
-    upgrade.upgrade(engine, path, later)
-    engine.dispose()
+    with closing(database_at(path)) as database:
+        upgrade.upgrade(database, later)
     assert path.with_name(f"arena.db.revision-{HEAD}").read_text() == "an earlier copy"
     assert rows(path.with_name(f"arena.db.revision-{HEAD}.1"), "SELECT name FROM tournaments") == [("cup",)]
 
 
-def test_an_upgrade_that_fails_half_way_changes_nothing(path: Path, later: Path) -> None:
+def test_an_upgrade_that_fails_half_way_changes_nothing(place: str, later: Path) -> None:
+    use_ledger(place)
     (later / "versions" / "rev_9998_later.py").write_text(LATER + "    raise RuntimeError('half way')\n")
-    engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
-    with pytest.raises(RuntimeError, match="half way"):
-        upgrade.upgrade(engine, path, later)
-    engine.dispose()
-    with Ledger.open(path) as ledger:
+    with closing(database_at(place)) as database, pytest.raises(RuntimeError, match="half way"):
+        upgrade.upgrade(database, later)
+    with Ledger.open(place) as ledger:
         assert ledger.tournament("cup").message == ""
         assert len(list(ledger.results("cup"))) == 2
 
 
-def test_a_member_does_not_upgrade(path: Path, later: Path) -> None:
-    engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
-    with pytest.raises(PlatformError, match=f"revision {HEAD}, this version reads 9998") as caught:
-        upgrade.verify_current(engine, path, later)
+def test_a_member_does_not_upgrade(place: str, later: Path) -> None:
+    use_ledger(place)
+    with (
+        closing(database_at(place)) as database,
+        pytest.raises(PlatformError, match=f"revision {HEAD}, this version reads 9998") as caught,
+    ):
+        upgrade.verify_current(database, later)
     assert caught.value.reason is Reason.LEDGER_VERSION
-    engine.dispose()
 
 
-def test_the_steps_lead_to_the_tables_that_the_code_uses(path: Path) -> None:
+def test_the_steps_lead_to_the_tables_that_the_code_uses(place: str) -> None:
     from alembic.autogenerate import compare_metadata
 
     from services.ledger.schema import metadata
 
-    engine = sqlite.make_engine(used_ledger(path), wait=timedelta(seconds=1), read_only=False)
-    with engine.connect() as connection:
+    use_ledger(place)
+    with closing(database_at(place)) as database, database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
         assert compare_metadata(context, metadata) == []
-    engine.dispose()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -17,6 +16,8 @@ from services.common.metrics import LedgerMetrics
 from services.ledger.ledger import Ledger
 from services.ledger.ranges import Ranges
 from services.ledger.values import Totals
+from tests.databases.postgres import Cluster, make_ledger
+from tests.unit.ledger.conftest import BACKENDS
 from tests.unit.ledger.outcomes import make_outcome
 
 SLOW = SeatFaults(timeouts=3, taken_over=True)
@@ -136,11 +137,11 @@ def test_no_outcomes_are_nothing(ledger: Ledger) -> None:
     assert ledger.record([]).attempts == 0
 
 
-def test_what_was_recorded_is_there_after_opening_again(path: Path) -> None:
-    with Ledger.open(path) as ledger:
+def test_what_was_recorded_is_there_after_opening_again(place: str) -> None:
+    with Ledger.open(place) as ledger:
         ledger.create_tournament("cup", "", b"s")
         ledger.record([make_outcome(3)])
-    with Ledger.open(path) as ledger:
+    with Ledger.open(place) as ledger:
         assert [result.deals for result in ledger.results("cup")] == [make_outcome(3).deals]
 
 
@@ -167,10 +168,15 @@ OUTCOMES = st.lists(
 )
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+@pytest.fixture(scope="module", params=BACKENDS)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     """One ledger for all examples: opening one for each would take most of the time."""
-    with Ledger.open(tmp_path_factory.mktemp("ledger") / "arena.db") as ledger:
+    if request.param == "sqlite":
+        with Ledger.open(tmp_path_factory.mktemp("ledger") / "arena.db") as ledger:
+            yield ledger
+        return
+    cluster: Cluster = request.getfixturevalue("cluster")
+    with Ledger.open(cluster.url(make_ledger(cluster, "shared"))) as ledger:
         yield ledger
 
 

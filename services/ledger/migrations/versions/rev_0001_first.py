@@ -13,6 +13,8 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+_NAME = sa.String(40).with_variant(sa.String(40, collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     _bots()
@@ -25,7 +27,7 @@ def _bots() -> None:
     op.create_table(
         "bots",
         sa.Column("bot_id", sa.String(40), nullable=False),
-        sa.Column("name", sa.String(40), nullable=False),
+        sa.Column("name", _NAME, nullable=False),
         sa.Column("owner", sa.Text, nullable=False),
         sa.Column("version", sa.Text, nullable=False),
         sa.Column("token_hash", sa.LargeBinary(32)),

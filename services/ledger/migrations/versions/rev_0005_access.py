@@ -10,11 +10,13 @@ down_revision = "0004"
 branch_labels = None
 depends_on = None
 
+_NAME = sa.String(40).with_variant(sa.String(40, collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     op.create_table(
         "access_tokens",
-        sa.Column("name", sa.String(40), nullable=False),
+        sa.Column("name", _NAME, nullable=False),
         sa.Column("scopes", sa.String(40), nullable=False),
         sa.Column("token_hash", sa.LargeBinary(32)),
         sa.Column("created_at", sa.BigInteger, nullable=False),

@@ -1,0 +1,245 @@
+"""What PostgreSQL alone can do to a ledger: refuse us, stop, forget our lock, sort names in another language."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from services.common.errors import PlatformError, Reason
+from services.ledger.database import Access
+from services.ledger.ledger import Ledger
+from tests.databases.postgres import PASSWORD, USER, Cluster
+from tests.unit.ledger.conftest import POSTGRES
+from tests.unit.ledger.outcomes import make_outcome
+
+pytestmark = POSTGRES
+
+SHORT = timedelta(milliseconds=100)
+
+
+@pytest.fixture
+def url(cluster: Cluster, database: str) -> str:
+    """An empty ledger, over TCP and with a password."""
+    return cluster.url(cluster.empty(database))
+
+
+def refusal(place: str, access: Access = Access.PLATFORM) -> PlatformError:
+    with pytest.raises(PlatformError) as caught:
+        Ledger.open(place, access=access, wait=SHORT)
+    shown = f"{caught.value}{caught.value.metadata}"
+    assert PASSWORD not in shown
+    assert "s3cret" not in shown
+    return caught.value
+
+
+def eventually(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+# -------------------------------------------------------------------------------------------------------- coming in
+
+
+@pytest.mark.parametrize(
+    ("user", "place", "sentence"),
+    [
+        (f"{USER}:s3cret-but-wrong", "ledger", "the password is not that of its user; give the right one"),
+        (USER, "ledger", "it wants a password; give one in a file named by PGPASSFILE"),
+        ("", "nowhere", "the server has no database 'nowhere'; make it there, or name another"),
+    ],
+)
+def test_a_server_that_refuses_says_why_in_our_words(cluster: Cluster, user: str, place: str, sentence: str) -> None:
+    url = cluster.url(place, user=user) if user else cluster.url(place)
+    error = refusal(url)
+    assert error.reason is Reason.LEDGER_UNWRITABLE
+    assert sentence in error.message
+    assert error.metadata["ledger"] == f"postgresql://{USER}@127.0.0.1:{cluster.port}/{place}"
+
+
+def test_a_server_that_is_not_there_is_named_without_the_password(cluster: Cluster) -> None:
+    error = refusal(cluster.url("ledger", host="127.0.0.1:1"))
+    assert f"postgresql://{USER}@127.0.0.1:1/ledger cannot be reached (Connection refused)" in error.message
+
+
+def test_a_url_that_cannot_be_is_refused_without_the_password() -> None:
+    assert "not understood as the URL" in refusal("postgresql://arena:s3cret word@localhost/x").message
+
+
+def test_a_password_may_come_from_a_file(
+    cluster: Cluster, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    escaped = PASSWORD.replace(":", r"\:")
+    (tmp_path / "pgpass").write_text(f"127.0.0.1:{cluster.port}:*:{USER}:{escaped}\n")
+    (tmp_path / "pgpass").chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "pgpass"))
+    with Ledger.open(cluster.url("ledger", user=USER)) as ledger:
+        assert ledger.tournaments().items == ()
+
+
+def test_the_database_of_another_program_is_left_alone(cluster: Cluster) -> None:
+    with cluster.database() as name:
+        cluster.execute("CREATE TABLE alembic_version AS SELECT '0001' AS version_num", name)
+        for access in Access:
+            error = refusal(cluster.url(name), access)
+            assert error.reason is Reason.LEDGER_VERSION
+            assert "it has tables of another program" in error.message
+        assert cluster.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", name) == [
+            ("alembic_version",)
+        ]
+
+
+@pytest.mark.parametrize("access", [Access.MEMBER, Access.READER])
+def test_only_the_platform_makes_the_tables(cluster: Cluster, access: Access) -> None:
+    with cluster.database() as name:
+        assert "there is no table in it" in refusal(cluster.url(name), access).message
+
+
+# ----------------------------------------------------------------------------------------------------- whose it is
+
+
+def test_a_second_platform_is_told_who_has_the_ledger(url: str) -> None:
+    import os
+
+    with Ledger.open(url):
+        error = refusal(url)
+    assert error.reason is Reason.LEDGER_LOCKED
+    assert f"in use by baohuang platform, process {os.getpid()} on " in error.message
+    Ledger.open(url).close()
+
+
+def test_a_writer_that_waits_in_vain_may_try_again(cluster: Cluster, url: str) -> None:
+    import psycopg
+
+    from services.ledger.postgres import WRITER_LOCK
+
+    with Ledger.open(url, wait=SHORT) as ledger:
+        ledger.create_tournament("cup", "", b"s")
+        with psycopg.connect(cluster.socket_url("ledger")) as other:
+            other.execute("SELECT pg_advisory_xact_lock(%s, %s)", WRITER_LOCK)
+            with pytest.raises(PlatformError, match="being written by another process") as caught:
+                ledger.record([make_outcome(1)])
+            assert caught.value.reason is Reason.LEDGER_LOCKED
+            assert list(ledger.done_numbers("cup")) == []  # reading waits for nobody
+        assert len(ledger.record([make_outcome(1)]).new) == 1
+
+
+LOCKS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND granted"
+
+
+def test_a_platform_whose_lock_was_cut_takes_it_again(cluster: Cluster, url: str) -> None:
+    with Ledger.open(url) as ledger:
+        ((before,),) = cluster.execute(LOCKS)
+        cluster.execute(f"SELECT pg_terminate_backend({before})")
+        eventually(lambda: cluster.execute(LOCKS) not in ([], [(before,)]), "the lock is taken again")
+        ledger.verify_held()
+        assert refusal(url).reason is Reason.LEDGER_LOCKED
+
+
+def test_a_platform_that_lost_its_ledger_to_another_is_told_so(cluster: Cluster, url: str) -> None:
+    import psycopg
+
+    from services.ledger.postgres_lock import PLATFORM_LOCK
+
+    with Ledger.open(url) as ledger, psycopg.connect(cluster.socket_url("ledger"), autocommit=True) as other:
+        ((before,),) = cluster.execute(LOCKS)
+        # The other one stands in the queue, so the lock is its own in the moment in which ours is cut.
+        waiting = threading.Thread(target=other.execute, args=("SELECT pg_advisory_lock(%s, %s)", PLATFORM_LOCK))
+        waiting.start()
+        eventually(lambda: cluster.execute(LOCKS.replace("granted", "NOT granted")), "another waits for the lock")
+        cluster.execute(f"SELECT pg_terminate_backend({before})")
+        waiting.join()
+
+        def lost() -> bool:
+            try:
+                ledger.verify_held()
+            except PlatformError as error:
+                return error.reason is Reason.LEDGER_LOCKED
+            return False
+
+        eventually(lost, "it notices")
+
+
+# ------------------------------------------------------------------------------------------------- a server that stops
+
+
+@pytest.fixture
+def steady(cluster: Cluster) -> Iterator[Cluster]:
+    """The server, which runs again afterwards whatever the test did to it."""
+    yield cluster
+    if not cluster.is_running:
+        cluster.start()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
+def test_a_server_that_stops_is_waited_for_and_nothing_is_lost_or_double(
+    steady: Cluster, url: str, how: signal.Signals
+) -> None:
+    with Ledger.open(url, wait=SHORT) as ledger, Ledger.open(url, access=Access.MEMBER, wait=SHORT) as member:
+        ledger.create_tournament("cup", "", b"s")
+        member.record([make_outcome(1)])
+        steady.stop(how)
+        for use in (lambda: member.record([make_outcome(1), make_outcome(2)]), lambda: ledger.tournament("cup")):
+            with pytest.raises(PlatformError) as caught:
+                use()
+            assert caught.value.reason is Reason.LEDGER_UNWRITABLE
+            assert "cannot be reached" in caught.value.message
+        steady.start()
+        recorded = member.record([make_outcome(1), make_outcome(2)])
+        assert [outcome.number for outcome in recorded.new] == [2]
+        assert ledger.totals("cup") == ledger.recount("cup")
+        eventually(lambda: steady.execute(LOCKS), "the platform has its lock again")
+        ledger.verify_held()
+
+
+def test_a_restart_that_is_shorter_than_the_patience_is_not_noticed(steady: Cluster, url: str) -> None:
+    with Ledger.open(url, wait=timedelta(seconds=60)) as ledger:
+        ledger.create_tournament("cup", "", b"s")
+        steady.stop(signal.SIGQUIT)
+        again = threading.Timer(0.3, steady.start)
+        again.start()
+        assert len(ledger.record([make_outcome(1)]).new) == 1
+        again.join()
+
+
+def test_a_connection_cut_in_the_middle_of_a_write_leaves_nothing_of_it(cluster: Cluster, url: str) -> None:
+    with Ledger.open(url) as ledger:
+        ledger.create_tournament("cup", "", b"s")
+
+        def cut(*_: object) -> None:
+            pids = cluster.execute("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted")
+            cluster.execute(f"SELECT pg_terminate_backend({pids[0][0]})")
+
+        from services.ledger import recording
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(recording, "_count", cut)
+            with pytest.raises(PlatformError, match="cannot be reached") as caught:
+                ledger.record([make_outcome(1)])
+        assert caught.value.reason is Reason.LEDGER_UNWRITABLE
+        assert ledger.attempts("cup", 1) == []
+        assert len(ledger.record([make_outcome(1)]).new) == 1
+
+
+# ------------------------------------------------------------------------------------------------------- small matters
+
+
+@pytest.mark.parametrize("names", [["B", "a", "C"], ["é", "z", "Z"]])
+def test_lists_go_by_name_as_in_a_file_whatever_the_language_of_the_database(
+    url: str, tmp_path: Path, names: list[str]
+) -> None:
+    orders = []
+    for place in (url, str(tmp_path / "arena.db")):
+        with Ledger.open(place) as ledger:
+            for name in names:
+                ledger.create_bot(name, name, owner="", version="", token_hash=name.encode().ljust(32))
+            first = ledger.bots(limit=1)
+            orders.append([bot.name for bot in (*first.items, *ledger.bots(after=first.after).items)])
+    assert orders[0] == orders[1] == sorted(names)
