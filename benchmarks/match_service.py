@@ -3,8 +3,9 @@
     python -m benchmarks.match_service
     python -m benchmarks.match_service --case 50x1000 --case slow --quick
 
-Bots are instant and in other processes, the rules are real (`qingdao`). Real and baseline take turns, round by round,
-and ratios are medians over the rounds. The last line is a JSON object with one entry per case.
+Bots are instant and in other processes, the rules are real (`qingdao`). Real service and baselines stand ready beside
+each other and take turns, round by round; ratios are medians over the rounds. The last line is a JSON object with one
+entry per case.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ def run(arguments: list[str]) -> dict[str, Figures]:
     parser = argparse.ArgumentParser(description="What a match service does and costs, beside its baselines.")
     parser.add_argument("--case", action="append", choices=list(CASES), help="one case only; may be given repeatedly")
     parser.add_argument("--quick", action="store_true", help="shorter: for a glance, and to see that it works")
-    parser.add_argument("--seconds", type=float, help="measured time of each load in each round")
+    parser.add_argument("--seconds", type=float, help="what counts of each turn of a load")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--processes", type=int, default=1, help="processes the bots are spread over")
     parser.add_argument("--deals", type=int, help="how many different deals are played")
     options = parser.parse_args(arguments)
     quick = options.quick
     times = Times(
-        seconds=options.seconds or (2.0 if quick else 5.0),
-        warmup=1.0 if quick else 2.0,
-        rounds=options.rounds or (1 if quick else 3),
+        seconds=options.seconds or (1.5 if quick else 3.0),
+        warmup=0.7,
+        rounds=options.rounds or (2 if quick else 7),
         processes=options.processes,
     )
     scripts = record_scripts(options.deals or (16 if quick else 128))

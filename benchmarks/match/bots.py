@@ -13,6 +13,7 @@ from typing import Any
 import grpc.aio
 
 from baohuang.match.v1 import match_service_pb2 as pb
+from benchmarks.match.control import Control, Gate
 from benchmarks.match.counting import DECISIONS, ENTERED, READ, READ_BYTES, WRITTEN, WRITTEN_BYTES, observe
 from benchmarks.match.load import hold_of, script_of
 from benchmarks.match.scripts import Script, answer_frame, ready_record
@@ -185,14 +186,15 @@ class HoldingBot(ScriptedBot):
 class Part:
     """The bots of one process: their tickets, or for unary bots their names; how many tables each takes.
 
-    The first bot of the process thinks for `slow` seconds, if that is more than 0. With `watch` the time is taken, but
+    With `slow` the first bot of the process thinks as long as `control` says. With `latencies` the time is taken, but
     not at tables with the first bot if `apart` is set. With `holding` matches may be held.
     """
 
     bots: tuple[str, ...]
     tables: int
     counts: Any
-    slow: float = 0.0
+    control: Control
+    slow: bool = False
     latencies: Any = None
     apart: bool = False
     holding: bool = False
@@ -208,6 +210,7 @@ def hello(ticket: str, tables: int) -> bytes:
 async def run_streams(address: str, scripts: Sequence[Script], part: Part) -> None:
     """All stream bots of one process, until they are killed or the server is gone."""
     repertoire = Repertoire(scripts)
+    gate = Gate(part.control)
     watch = None if part.latencies is None else Watch(part.latencies)
 
     def bot_of(number: int) -> ScriptedBot:
@@ -219,24 +222,27 @@ async def run_streams(address: str, scripts: Sequence[Script], part: Part) -> No
 
     await asyncio.gather(
         *(
-            _slow_bot(address, hello(ticket, part.tables), bot_of(number), part.slow)
-            if part.slow and number == 0
-            else _stream_bot(address, hello(ticket, part.tables), bot_of(number))
+            (_slow_bot if part.slow and number == 0 else _stream_bot)(
+                address, hello(ticket, part.tables), bot_of(number), gate
+            )
             for number, ticket in enumerate(part.bots)
         )
     )
 
 
-async def _stream_bot(address: str, first: bytes, bot: ScriptedBot) -> None:
+async def _stream_bot(address: str, first: bytes, bot: ScriptedBot, gate: Gate) -> None:
     async with grpc.aio.insecure_channel(address, options=CHANNEL) as channel:
         call: Any = channel.stream_stream(PLAY)()
         await call.write(first)
         with contextlib.suppress(grpc.aio.AioRpcError):
             while (data := await call.read()) is not grpc.aio.EOF:
-                await call.write(bot.answer(data))
+                message = bot.answer(data)
+                if gate.shut:
+                    await gate.open()
+                await call.write(message)
 
 
-async def _slow_bot(address: str, first: bytes, bot: ScriptedBot, thinking: float) -> None:
+async def _slow_bot(address: str, first: bytes, bot: ScriptedBot, gate: Gate) -> None:
     """Confirms at once, as a client does whose bot thinks in threads of its own; thinks about each request apart."""
     loop = asyncio.get_running_loop()
     ready: list[bytes] = []
@@ -257,6 +263,8 @@ async def _slow_bot(address: str, first: bytes, bot: ScriptedBot, thinking: floa
             message = bot.sent(ready, decided)
             ready.clear()
             decided = 0
+            if gate.shut:
+                await gate.open()
             await call.write(message)
 
     async with grpc.aio.insecure_channel(address, options=CHANNEL) as channel:
@@ -267,9 +275,12 @@ async def _slow_bot(address: str, first: bytes, bot: ScriptedBot, thinking: floa
             with contextlib.suppress(grpc.aio.AioRpcError):
                 while (data := await call.read()) is not grpc.aio.EOF:
                     now, later = bot.take(data)
-                    say(now, 0)
-                    if later:
+                    thinking = gate.thinking
+                    if thinking and later:
+                        say(now, 0)
                         loop.call_later(thinking, say, later, len(later))
+                    else:
+                        say(now + later, len(later))
         finally:
             writer.cancel()
 
@@ -277,12 +288,13 @@ async def _slow_bot(address: str, first: bytes, bot: ScriptedBot, thinking: floa
 async def run_unary(address: str, scripts: Sequence[Script], part: Part, channels: int) -> None:
     """All unary bots of one process, spread over so many connections as there would be bots with streams."""
     repertoire = Repertoire(scripts)
+    gate = Gate(part.control)
     opened = [grpc.aio.insecure_channel(address, options=CHANNEL) for _ in range(channels)]
     door = asyncio.Semaphore(JOINING)
     try:
         await asyncio.gather(
             *(
-                _unary_bot(channel, name, ScriptedBot(repertoire, part.counts), door)
+                _unary_bot(channel, name, ScriptedBot(repertoire, part.counts), gate, door)
                 for channel, name in zip(itertools.cycle(opened), part.bots)
             )
         )
@@ -291,11 +303,15 @@ async def run_unary(address: str, scripts: Sequence[Script], part: Part, channel
             await channel.close()
 
 
-async def _unary_bot(channel: grpc.aio.Channel, name: str, bot: ScriptedBot, door: asyncio.Semaphore) -> None:
+async def _unary_bot(
+    channel: grpc.aio.Channel, name: str, bot: ScriptedBot, gate: Gate, door: asyncio.Semaphore
+) -> None:
     """A bot at one table. A call carries its answer, and comes back with its next request and what happened before."""
     decide: Any = channel.unary_unary(DECIDE)
     metadata = (("bot", name),)
     async with door:
         said = bot.answer(await decide(b"", metadata=metadata))
     while True:
+        if gate.shut:
+            await gate.open()
         said = bot.answer(await decide(said, metadata=metadata))

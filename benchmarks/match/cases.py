@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from benchmarks.match.load import Kind, Load
-from benchmarks.match.measuring import Measured, Times, measure, measure_echo
+from benchmarks.match.measuring import EchoRig, MatchRig, Measured, Times
 from benchmarks.match.memory import FULL, QUICK, measure_memory
+from benchmarks.match.processes import running
 from benchmarks.match.scripts import Script
 
 Figures = dict[str, float]
@@ -27,20 +29,32 @@ class Setting:
     quick: bool
 
 
+class Turns(Protocol):
+    """A load that takes turns with others."""
+
+    def turn(self) -> Measured:
+        """Lets it loose for a while."""
+
+    def finish(self) -> None:
+        """Raises RuntimeError if the figures mean nothing."""
+
+
 def say(text: str) -> None:
     """A line for people, at once."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def against(setting: Setting, case: str, loads: dict[str, Callable[[], Measured]]) -> dict[str, list[Measured]]:
+def take_turns(setting: Setting, case: str, rigs: Mapping[str, Turns]) -> dict[str, list[Measured]]:
     """Measures all loads in turns, round by round, so that what disturbs the machine disturbs them alike."""
-    found: dict[str, list[Measured]] = {name: [] for name in loads}
+    found: dict[str, list[Measured]] = {name: [] for name in rigs}
     for number in range(setting.times.rounds):
-        for name, load in loads.items():
-            measured = load()
+        for name, rig in rigs.items():
+            measured = rig.turn()
             found[name].append(measured)
             say(f"{case}  round {number + 1}  {name:5}  {measured.sentence()}")
+    for rig in rigs.values():
+        rig.finish()
     return found
 
 
@@ -89,15 +103,18 @@ def costs(rounds: dict[str, list[Measured]]) -> Figures:
 
 def throughput(setting: Setting, case: str, bots: int, tables: int, *, null: bool) -> Figures:
     """The real service against the null referee and against one unary call per decision."""
-    times = replace(setting.times, rounds=min(2, setting.times.rounds)) if tables > 2000 else setting.times
-    setting = replace(setting, times=times)
-    real, referee = Load(Kind.REAL, bots, tables), Load(Kind.NULL, bots, tables)
-    unary = Load(Kind.UNARY, 5 * tables, tables, own=True)
-    loads = {"real": lambda: measure(real, setting.scripts, times)}
-    if null:
-        loads["null"] = lambda: measure(referee, setting.scripts, times)
-    loads["unary"] = lambda: measure(unary, setting.scripts, times)
-    rounds = against(setting, case, loads)
+    loads = {
+        "real": Load(Kind.REAL, bots, tables),
+        "null": Load(Kind.NULL, bots, tables),
+        "unary": Load(Kind.UNARY, 5 * tables, tables, own=True),
+    }
+    if not null:
+        del loads["null"]
+    with running() as start:
+        rigs = {name: MatchRig(start, load, setting.scripts, setting.times) for name, load in loads.items()}
+        for rig in rigs.values():
+            rig.enter()
+        rounds = take_turns(setting, case, rigs)
     figures = {"unary_ratio": median_ratio(rounds["real"], rounds["unary"])}
     if null:
         verify_same_bytes(rounds["real"], rounds["null"], quick=setting.quick)
@@ -121,61 +138,64 @@ def verify_same_bytes(real: Sequence[Measured], null: Sequence[Measured], *, qui
 
 def alone(setting: Setting, case: str, bots: int, tables: int) -> Figures:
     """Each bot at one table at most: nothing to batch, against a bare echo on as many streams."""
-    last: list[Measured] = []
-
-    def real() -> Measured:
-        last[:] = [measure(Load(Kind.REAL, bots, tables, own=True), setting.scripts, setting.times)]
-        return last[0]
-
-    def echo() -> Measured:
-        return measure_echo(tables, last[0].up, last[0].down, setting.times)
-
-    rounds = against(setting, case, {"real": real, "echo": echo})
+    rounds = _beside_echo(setting, case, Load(Kind.REAL, bots, tables, own=True), watch=False)
     return {"echo_ratio": median_ratio(rounds["real"], rounds["echo"])} | costs(rounds) | rates(rounds)
-
-
-# ---- latency
 
 
 def single(setting: Setting, case: str) -> Figures:
     """One table: from a decision being written until the next request is read, against a bare ping-pong."""
     setting = replace(setting, times=replace(setting.times, processes=1))  # one process, one clock
-    last: list[Measured] = []
-
-    def real() -> Measured:
-        last[:] = [measure(Load(Kind.REAL, 5, 1, own=True), setting.scripts, setting.times, watch=True)]
-        return last[0]
-
-    def echo() -> Measured:
-        return measure_echo(1, last[0].up, last[0].down, setting.times)
-
-    rounds = against(setting, case, {"real": real, "echo": echo})
+    rounds = _beside_echo(setting, case, Load(Kind.REAL, 5, 1, own=True), watch=True)
     figures: Figures = {}
     for name, share in (("p50", 0.5), ("p99", 0.99)):
         figures[f"added_{name}"] = median_ratio(rounds["real"], rounds["echo"], _quantile(share))
     return figures | _latencies(rounds, 1e6, "us") | rates(rounds)
 
 
+def _beside_echo(setting: Setting, case: str, load: Load, *, watch: bool) -> dict[str, list[Measured]]:
+    with running() as start:
+        real = MatchRig(start, load, setting.scripts, setting.times, watch=watch)
+        real.enter()
+        echo = EchoRig(start, load.tables, real.turn(), setting.times)  # as many bytes as the real service has shown
+        return take_turns(setting, case, {"real": real, "echo": echo})
+
+
 def slow(setting: Setting, case: str, bots: int, tables: int) -> Figures:
     """One bot thinks for a while; how long others wait, at tables where it does not sit.
 
-    Both runs have the same bots at the same tables, and both look only at the tables without the first bot. What is
-    measured is what the platform makes others wait: from the moment a bot has written its decision until the next
-    request of the table is read; bots are instant, so nobody's thinking is in it. The slow bot thinks about all its
-    tables at the same time. They stand still for the greatest part, so the others have a little more of the machine for
-    themselves: that may bring the ratio below 1, and a slow bot that held up others would drive it far above.
+    Turns with it and turns without it alternate on one server, with the same bots at the same tables; both look only at
+    the tables without the first bot. What is measured is what the platform makes others wait: from the moment a bot has
+    written its decision until the next request of the table is read; bots are instant, so nobody's thinking is in it.
+    The slow bot thinks about all its tables at the same time. They stand still for the greatest part, so the others
+    have a little more of the machine for themselves: that may bring the ratio below 1, and a slow bot that held up
+    others would drive it far above.
     """
-    times = replace(setting.times, rounds=min(2, setting.times.rounds), processes=1)
-
-    def load(seconds: float) -> Callable[[], Measured]:
-        return lambda: measure(Load(Kind.REAL, bots, tables, slow=seconds), setting.scripts, times, watch=True)
-
-    rounds = against(replace(setting, times=times), case, {"slow": load(SLOW_S), "quick": load(0.0)})
+    setting = replace(setting, times=replace(setting.times, processes=1))
+    load = Load(Kind.REAL, bots, tables, slow=True)
+    with running() as start:
+        rig = MatchRig(start, load, setting.scripts, setting.times, watch=True)
+        rig.enter()
+        rounds = take_turns(setting, case, {"slow": _Thinking(rig, SLOW_S), "quick": _Thinking(rig, 0.0)})
     figures = {
         f"others_{name}_ratio": median_ratio(rounds["slow"], rounds["quick"], _quantile(share))
         for name, share in (("p99", 0.99), ("p50", 0.5))
     }
     return figures | _latencies(rounds, 1e3, "ms") | rates(rounds)
+
+
+class _Thinking:
+    """Turns of a load in which the slow bot thinks so long."""
+
+    def __init__(self, rig: MatchRig, seconds: float) -> None:
+        self._rig = rig
+        self._seconds = seconds
+
+    def turn(self) -> Measured:
+        self._rig.control.think(self._seconds)
+        return self._rig.turn()
+
+    def finish(self) -> None:
+        self._rig.finish()
 
 
 def _quantile(share: float) -> Callable[[Measured], float]:

@@ -17,6 +17,7 @@ import grpc
 import grpc.aio
 
 from benchmarks.match.bots import CHANNEL
+from benchmarks.match.control import Control, Gate
 from benchmarks.match.counting import (
     DECISIONS,
     ENTERED,
@@ -42,12 +43,13 @@ class EchoPart:
     down: int
     counts: Any
     latencies: Any
+    control: Control
 
 
-def parts_of(groups: int, processes: int, up: int, down: int) -> list[EchoPart]:
+def parts_of(groups: int, processes: int, up: int, down: int, control: Control) -> list[EchoPart]:
     """So many groups, spread over processes."""
     shares = [len(range(part, groups, processes)) for part in range(processes)]
-    return [EchoPart(share, up, down, make_counts(), make_latencies()) for share in shares]
+    return [EchoPart(share, up, down, make_counts(), make_latencies(), control) for share in shares]
 
 
 async def _serve(down: int, pipe: Connection) -> None:
@@ -71,7 +73,7 @@ def serve(down: int, pipe: Connection) -> None:
     asyncio.run(_serve(down, pipe))
 
 
-async def _group(address: str, part: EchoPart) -> None:
+async def _group(address: str, part: EchoPart, gate: Gate) -> None:
     counts, latencies, message = part.counts, part.latencies, bytes(part.up)
     channels = [grpc.aio.insecure_channel(address, options=CHANNEL) for _ in range(5)]
     calls: list[Any] = [channel.stream_stream(PLAY)() for channel in channels]
@@ -81,6 +83,8 @@ async def _group(address: str, part: EchoPart) -> None:
         counts[ENTERED] += 1
     now = time.perf_counter
     while True:
+        if gate.shut:
+            await gate.open()
         for call in calls:
             begun = now()
             await call.write(message)
@@ -94,7 +98,8 @@ async def _group(address: str, part: EchoPart) -> None:
 
 
 async def _play(address: str, part: EchoPart) -> None:
-    await asyncio.gather(*(_group(address, part) for _ in range(part.groups)))
+    gate = Gate(part.control)
+    await asyncio.gather(*(_group(address, part, gate) for _ in range(part.groups)))
 
 
 def play(address: str, part: EchoPart) -> None:

@@ -34,14 +34,14 @@ class Kind(StrEnum):
 class Load:
     """So many bots at so many tables. With `own` each bot sits at one table, and five always play together.
 
-    `slow` is how long the first bot thinks, in seconds; `window` the most unconfirmed messages per stream.
+    With `slow` the first bot thinks when it is told to; `window` is the most unconfirmed messages per stream.
     """
 
     kind: Kind
     bots: int
     tables: int
     own: bool = False
-    slow: float = 0.0
+    slow: bool = False
     window: int = 1
 
     @property

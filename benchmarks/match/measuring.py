@@ -1,19 +1,26 @@
-"""One load measured: a server and bots in processes of their own, a while to warm up, a while that counts."""
+"""A load that stands ready: a server and bots in processes of their own, let loose for a while and measured.
+
+All loads of a case stand ready at the same time and take turns; those that wait do nothing. So a turn can be short, and
+whatever else the machine has to do disturbs all of them alike.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from benchmarks.match import bots, echo, server
+from benchmarks.match.control import Control
 from benchmarks.match.counting import SPAWN, Totals, add_up, make_counts, make_latencies, quantile
 from benchmarks.match.load import Kind, Load, bot_names, issue_tickets
-from benchmarks.match.processes import moment, receive, running, wait_for
+from benchmarks.match.processes import moment, receive, wait_for
 from benchmarks.match.scripts import Script
+
+Start = Callable[..., SpawnProcess]
 
 PATIENCE_S = 900.0
 """How long a server may take to bring its tables to where they begin, and bots to come in."""
@@ -23,7 +30,10 @@ UNARY_CHANNELS = 50
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long one load runs before it counts, how long it counts, and how often; over how many processes of bots."""
+    """How long a turn of a load runs before it counts, how long it counts, and how many turns there are.
+
+    `processes` is how many the bots are spread over.
+    """
 
     seconds: float
     warmup: float
@@ -33,9 +43,9 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came of one load. Processor times are microseconds for each decision; `up` and `down` bytes for each.
+    """What came of one turn. Processor times are microseconds for each decision; `up` and `down` bytes for each.
 
-    `batch` is decisions in a message; `deals` those that ended in the time; `latencies` a histogram, if one was wanted.
+    `batch` is decisions in a message; `latencies` a histogram, where latencies are taken.
     """
 
     per_s: float
@@ -44,7 +54,6 @@ class Measured:
     batch: float
     down: float
     up: float
-    deals: int = 0
     latencies: tuple[int, ...] = ()
 
     def sentence(self) -> str:
@@ -59,77 +68,46 @@ class Measured:
         return quantile(self.latencies, share)
 
 
-def measure(load: Load, scripts: Sequence[Script], times: Times, *, watch: bool = False) -> Measured:
-    """One load on a server of its own, once all its bots are in. With `watch` the latencies are taken too; those of
-    tables with the first bot stay out of it where there are more bots than one table seats.
+class Rig:
+    """A server and its bots, paused between turns."""
 
-    Raises:
-        RuntimeError: something went wrong at a table, so that the figures would mean nothing.
-    """
-    parts = _parts_of(load, times.processes)
-    if watch:
-        parts = [
-            replace(part, latencies=make_latencies(), apart=load.bots > 5 and not n) for n, part in enumerate(parts)
-        ]
-    with running() as start:
-        ours, theirs = SPAWN.Pipe()
-        serving = start(server.serve, load, scripts, theirs)
-        address = receive(ours, serving, seconds=PATIENCE_S)
-        if load.kind is Kind.UNARY:
-            channels = max(1, UNARY_CHANNELS // len(parts))
-            playing = [start(_unary, address, scripts, part, channels) for part in parts]
-        else:
-            playing = [start(_streams, address, scripts, part) for part in parts]
-
-        def state() -> server.State:
-            ours.send(None)
-            found: server.State = receive(ours, serving)
-            return found
-
-        latencies = [part.latencies for part in parts] if watch else []
-        window = _Window(serving, playing, [part.counts for part in parts], latencies)
-        wait_for(lambda: window.totals().entered == load.bots, serving, "all bots are in", PATIENCE_S)
-        time.sleep(times.warmup)
-        deals = state().deals
-        measured = window.measure(times.seconds)
-        end = state()
-    if end.faults:
-        raise RuntimeError(f"{end.faults} faults of honest bots, or wrong results: the figures mean nothing")
-    return replace(measured, deals=end.deals - deals)
-
-
-def measure_echo(groups: int, up: float, down: float, times: Times) -> Measured:
-    """The bare echo with so many groups of five streams, and messages of so many bytes."""
-    parts = echo.parts_of(groups, times.processes, round(up), round(down))
-    with running() as start:
-        ours, theirs = SPAWN.Pipe()
-        serving = start(echo.serve, round(down), theirs)
-        address = receive(ours, serving)
-        playing = [start(echo.play, address, part) for part in parts]
-        window = _Window(serving, playing, [part.counts for part in parts], [part.latencies for part in parts])
-        wait_for(lambda: window.totals().entered == groups * 5, serving, "all streams are open")
-        time.sleep(times.warmup)
-        return window.measure(times.seconds)
-
-
-class _Window:
-    """Reads servers and bots at the begin and at the end of the time that counts."""
-
-    def __init__(
-        self, serving: SpawnProcess, playing: list[SpawnProcess], counts: list[Any], latencies: list[Any]
-    ) -> None:
-        self._serving = serving
-        self._playing = playing
+    def __init__(self, control: Control, times: Times, counts: list[Any], latencies: list[Any]) -> None:
+        self.control = control
+        self._times = times
         self._counts = counts
         self._latencies = latencies
+        self._server: SpawnProcess
+        self._playing: list[SpawnProcess] = []
+        self._under_way = 0
 
-    def totals(self) -> Totals:
+    def turn(self) -> Measured:
+        """Lets the bots loose, and measures once they are warm."""
+        before = self._totals().decisions
+        self.control.run(running=True)
+        # All that was held back is said at once; what counts begins when play goes on from there.
+        self._wait_until(lambda: self._totals().decisions > before + self._under_way, "play is under way")
+        time.sleep(self._times.warmup)
+        found = self._measure(self._times.seconds)
+        self.control.run(running=False)
+        time.sleep(0.1)  # what is still on its way arrives
+        return found
+
+    def finish(self) -> None:
+        """Raises RuntimeError if something went wrong at a table, so that the figures would mean nothing."""
+
+    def _wait_for(self, entered: int) -> None:
+        self._wait_until(lambda: self._totals().entered == entered, "all bots are in")
+
+    def _wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        wait_for(condition, self._server, what, PATIENCE_S)
+
+    def _totals(self) -> Totals:
         return Totals(add_up(self._counts))
 
-    def measure(self, seconds: float) -> Measured:
-        before, counted, seen = moment(self._serving, self._playing), self.totals(), add_up(self._latencies)
+    def _measure(self, seconds: float) -> Measured:
+        before, counted, seen = moment(self._server, self._playing), self._totals(), add_up(self._latencies)
         time.sleep(seconds)
-        after, counts, saw = moment(self._serving, self._playing), self.totals() - counted, add_up(self._latencies)
+        after, counts, saw = moment(self._server, self._playing), self._totals() - counted, add_up(self._latencies)
         decisions = max(1, counts.decisions)
         return Measured(
             per_s=decisions / (after.wall - before.wall),
@@ -142,11 +120,75 @@ class _Window:
         )
 
 
-def _parts_of(load: Load, processes: int) -> list[bots.Part]:
+class MatchRig(Rig):
+    """A match service of one of the kinds. It is prepared from the moment it is made; `enter` lets the bots in.
+
+    With `watch` latencies are taken; those of tables with the first bot stay out of it where there are more bots than
+    one table seats.
+    """
+
+    def __init__(
+        self, start: Start, load: Load, scripts: Sequence[Script], times: Times, *, watch: bool = False
+    ) -> None:
+        control = Control.make(running=False)
+        self._start = start
+        self._load = load
+        self._scripts = scripts
+        self._parts = _parts_of(load, times.processes, control)
+        if watch:
+            several = load.bots > 5
+            self._parts = [
+                replace(part, latencies=make_latencies(), apart=several and not number)
+                for number, part in enumerate(self._parts)
+            ]
+        latencies = [part.latencies for part in self._parts] if watch else []
+        super().__init__(control, times, [part.counts for part in self._parts], latencies)
+        self._under_way = 2 * load.tables
+        self._pipe, theirs = SPAWN.Pipe()
+        self._server = start(server.serve, load, scripts, theirs)
+
+    def enter(self) -> None:
+        """Lets the bots in, and waits until all are there."""
+        address = receive(self._pipe, self._server, seconds=PATIENCE_S)
+        channels = max(1, UNARY_CHANNELS // len(self._parts))
+        for part in self._parts:
+            if self._load.kind is Kind.UNARY:
+                self._playing.append(self._start(_unary, address, self._scripts, part, channels))
+            else:
+                self._playing.append(self._start(_streams, address, self._scripts, part))
+        self._wait_for(self._load.bots)
+        self.turn()  # everybody has something to say at first, and nobody has been here before
+        self._under_way = self._load.tables // 2
+
+    def finish(self) -> None:
+        self._pipe.send(None)
+        state: server.State = receive(self._pipe, self._server)
+        if state.faults:
+            raise RuntimeError(f"{state.faults} faults of honest bots, or wrong results: the figures mean nothing")
+
+
+class EchoRig(Rig):
+    """The bare echo with so many groups of five streams, and messages of so many bytes."""
+
+    def __init__(self, start: Start, groups: int, like: Measured, times: Times) -> None:
+        control = Control.make(running=False)
+        up, down = round(like.up), round(like.down)
+        parts = echo.parts_of(groups, times.processes, up, down, control)
+        super().__init__(control, times, [part.counts for part in parts], [part.latencies for part in parts])
+        pipe, theirs = SPAWN.Pipe()
+        self._server = start(echo.serve, down, theirs)
+        address = receive(pipe, self._server)
+        self._playing = [start(echo.play, address, part) for part in parts]
+        self._wait_for(5 * groups)
+
+
+def _parts_of(load: Load, processes: int, control: Control) -> list[bots.Part]:
     """The bots of a load, spread over processes."""
     names = bot_names(load) if load.kind is Kind.UNARY else issue_tickets(load)
-    parts = [bots.Part(tuple(names[part::processes]), load.seats_each, make_counts()) for part in range(processes)]
-    return [replace(parts[0], slow=load.slow), *parts[1:]]
+    return [
+        bots.Part(tuple(names[part::processes]), load.seats_each, make_counts(), control, slow=load.slow and not part)
+        for part in range(processes)
+    ]
 
 
 def _streams(address: str, scripts: Sequence[Script], part: bots.Part) -> None:

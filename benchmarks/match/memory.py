@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.match import bots, server
+from benchmarks.match.control import Control
 from benchmarks.match.counting import DECISIONS, ENTERED, SPAWN, make_counts
 from benchmarks.match.load import Kind, Load, issue_tickets
 from benchmarks.match.processes import memory_of, receive, running, wait_for
@@ -77,7 +78,7 @@ class _Site:
         """Lets so many more bots in, in a process of theirs."""
         tickets, self._tickets = self._tickets[:count], self._tickets[count:]
         counts = make_counts()
-        part = bots.Part(tuple(tickets), max(1, self._load.tables), counts, holding=True)
+        part = bots.Part(tuple(tickets), max(1, self._load.tables), counts, Control.make(running=True), holding=True)
         self._start(_streams, self._address, self._scripts, part)
         wait_for(lambda: counts[ENTERED] == count, self._process, "all bots are in")
         self._counts = counts

@@ -9,11 +9,12 @@ import pytest
 from benchmarks import match_service
 from benchmarks.match.cases import CASES
 from benchmarks.match.load import Kind, Load
-from benchmarks.match.measuring import Times, measure
+from benchmarks.match.measuring import MatchRig, Times
 from benchmarks.match.memory import Size, measure_memory
+from benchmarks.match.processes import running
 from benchmarks.match.scripts import record_scripts
 
-BRIEF = Times(seconds=1.0, warmup=0.2, rounds=1)
+BRIEF = Times(seconds=1.0, warmup=0.3, rounds=1)
 
 
 @pytest.mark.slow
@@ -21,8 +22,14 @@ def test_real_service_and_baselines_play_the_same() -> None:
     # Given a load on the real service and the same on its baselines,
     scripts = record_scripts(4)
     loads = (Load(Kind.REAL, 6, 12), Load(Kind.NULL, 6, 12), Load(Kind.UNARY, 60, 12, own=True))
-    # when each is measured for a moment (which fails if a bot was at fault or a result was wrong),
-    real, null, unary = (measure(load, scripts, BRIEF) for load in loads)
+    # when each has its turn (`finish` fails if a bot was at fault or a result was wrong),
+    with running() as start:
+        rigs = [MatchRig(start, load, scripts, BRIEF) for load in loads]
+        for rig in rigs:
+            rig.enter()
+        real, null, unary = (rig.turn() for rig in rigs)
+        for rig in rigs:
+            rig.finish()
     # then decisions were taken by all of them, and the null referee spends no other bytes on one than the real service.
     assert min(real.per_s, null.per_s, unary.per_s) > 0
     assert null.down == pytest.approx(real.down, rel=0.3)
