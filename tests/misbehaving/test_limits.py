@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -20,7 +22,7 @@ from services.common import wire_limits
 from services.match import conduct, sessions
 from services.match.conduct import WASTE
 from services.match.sessions import Session
-from tests.misbehaving.hostile.messages import DECISION
+from tests.misbehaving.hostile.messages import DECISION, UNSET
 from tests.misbehaving.hostile.wires import SLOW, connection
 from tests.misbehaving.raw_bot import PLAY, Arena, RawBot, arena, order_of, ticket_for
 
@@ -213,3 +215,33 @@ async def test_more_connections_than_the_limit_are_not_let_in(monkeypatch: pytes
             assert await second[0].read(1)
             assert await third[0].read() == b""
         assert not honest.ended.is_set()
+
+
+async def test_memory_does_not_grow_with_bots_that_are_sent_away() -> None:
+    """Each floods, leaves more rubbish on the way, and never reads why it has to go."""
+
+    async def visit(here: Arena, number: int) -> None:
+        bot = RawBot(here.address, f"bot{number}")
+        bot.is_reading = False
+        refused = here.refusals("too_large")
+        await bot.hello()
+        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+            for _ in range(4):
+                await bot.send_bytes(UNSET * 21_000)
+        await until(lambda: here.refusals("too_large") > refused)
+        await bot.close()
+
+    async with arena() as here:
+        for number in range(40):
+            await visit(here, number)
+        before = resident_mib()
+        for number in range(40, 100):
+            await visit(here, number)
+        await until(lambda: not here.service.floor.sessions)
+        assert here.refusals("too_large") == 100
+        assert resident_mib() - before < 16, "what one visit takes, and the moods of the allocator"
+
+
+def resident_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / (1 << 20)
