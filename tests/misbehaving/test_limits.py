@@ -239,7 +239,8 @@ async def test_memory_does_not_grow_with_bots_that_are_sent_away() -> None:
             await visit(here, number)
         await until(lambda: not here.service.floor.sessions)
         assert here.refusals("too_large") == 100
-        assert resident_mib() - before < 16, "what one visit takes, and the moods of the allocator"
+        # Kept, each visit would cost more than a megabyte; the rest are the moods of the allocator.
+        assert resident_mib() - before < 48
 
 
 def resident_mib() -> float:
