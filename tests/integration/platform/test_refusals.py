@@ -79,7 +79,7 @@ def test_every_mistake_of_a_tournament_file_is_said_on_a_line_of_its_own(tmp_pat
 def test_other_machines_without_tls(tmp_path: Path) -> None:
     ports = ("--port", "0", "--http-port", "0")
     everywhere = ("--host", "0.0.0.0", "--advertised-host", "arena.example.org")
-    said = refusal("serve", "--data", str(tmp_path / "data"), *ports, *everywhere)
+    said = refusal("serve", "--data", str(tmp_path / "data"), *ports, *everywhere, code=2)
     assert said.startswith("Error: host is 0.0.0.0, which others than this machine can reach, and without TLS ")
     assert "--tls-server-cert and --tls-server-key" in said
     assert "--allow-plaintext" in said
@@ -94,7 +94,7 @@ def test_files_of_tls_that_are_not_in_order(tmp_path: Path) -> None:
     run_baohuang("dev-ca", str(tmp_path / "two"))
     certificate, key = tmp_path / "one" / "server.pem", tmp_path / "two" / "server.key"
     serve = ("serve", "--data", str(tmp_path / "data"), "--port", "0", "--http-port", "0")
-    said = refusal(*serve, "--tls-server-cert", str(certificate))
+    said = refusal(*serve, "--tls-server-cert", str(certificate), code=2)
     assert "--tls-server-cert is given, but not --tls-server-key" in said
     said = refusal(*serve, "--tls-server-cert", str(certificate), "--tls-server-key", str(key))
     assert f"tls_server_key is {key}, which does not fit tls_server_cert, {certificate}" in said
