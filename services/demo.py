@@ -76,12 +76,12 @@ async def _demo(bots: int, deals: int, data: Path, keep: bool) -> int:
             async with _connected_bots(addresses.grpc, bots, settings.logs_dir, terminal) as players:
                 token = platform.operator_file.read_text(encoding="utf-8").strip()
                 table = await _play(addresses.grpc, token, players, deals, terminal)
-                terminal.write(f"Ledger: {platform.ledger_path}  logs: {settings.logs_dir}\n")
+                terminal.write(f"Ledger: {platform.ledger_place}  logs: {settings.logs_dir}\n")
                 if keep:
                     await _stay_up(addresses, terminal)
             await platform.stop(GRACE)
         except Interrupted:
-            terminal.write(f"Interrupted. What was played is in {platform.ledger_path}\n")
+            terminal.write(f"Interrupted. What was played is in {platform.ledger_place}\n")
             return EXIT_INTERRUPTED
         finally:
             platform.close()

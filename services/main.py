@@ -21,6 +21,7 @@ from services.access.operator import OPERATOR_FILE, OperatorToken, provide_opera
 from services.common.certificates import verify_server_tls
 from services.common.clock import SystemClock
 from services.common.errors import PlatformError, SetupError
+from services.common.ledger_urls import format_place
 from services.common.ray_token import ADVICE
 from services.common.reaper import Reaper, descendants_of
 from services.common.settings import Settings, verify_exposure
@@ -28,7 +29,7 @@ from services.common.targets import format_address
 from services.common.tickets import KEY_BYTES
 from services.common.version import SERVER_VERSION
 from services.gateway.actor import GatewayDescription, start_gateway
-from services.ledger.ledger import LEDGER_FILE, Ledger
+from services.ledger.ledger import Ledger
 from services.match.actor import start_match_services
 
 _log = logging.getLogger(__name__)
@@ -47,6 +48,9 @@ RETRY = 0.5
 
 GONE = 10.0
 """Seconds after which a gateway that Ray calls dead is believed to be gone for good."""
+
+LEDGER_PAUSE = 1.0
+"""Seconds between two looks whether the ledger is still ours."""
 
 CONTROL_PAUSE = 2.0
 """Seconds between two looks at Ray's control service."""
@@ -96,7 +100,7 @@ class Platform:
         no Ray cluster at the address.
         """
         settings = self._settings = _with_ports(_with_tls(self._settings))
-        self._ledger = Ledger.open(self.ledger_path)
+        self._ledger = Ledger.open(settings.ledger_place)
         self.operator_token = provide_operator_token(self._ledger, settings.data_dir)
         if settings.ray_address:
             _verify_cluster(settings.ray_address)
@@ -113,15 +117,15 @@ class Platform:
             self._reaper = Reaper(descendants_of(os.getpid()), self._ray.session)
         ticket_key = secrets.token_bytes(KEY_BYTES)
         self._services = start_match_services(settings, ticket_key)
-        self._gateway = start_gateway(settings, str(self.ledger_path), ticket_key, self._services)
+        self._gateway = start_gateway(settings, settings.ledger_place, ticket_key, self._services)
         description: GatewayDescription = await self._gateway.describe.remote()
         _log.info("started", extra={"version": SERVER_VERSION, "listens": description.addresses})
         return description
 
     @property
-    def ledger_path(self) -> Path:
-        """The file of the ledger."""
-        return self._settings.data_dir / LEDGER_FILE
+    def ledger_place(self) -> str:
+        """Where the ledger is, as it may be shown."""
+        return format_place(self._settings.ledger_place)
 
     @property
     def operator_file(self) -> Path:
@@ -131,16 +135,25 @@ class Platform:
     async def watch(self) -> None:
         """Never returns: Ray restarts the gateway as often as needed, and this sees to it.
 
-        Raises RayGone when Ray cannot any more, because something of Ray itself has died.
+        Raises RayGone when Ray cannot any more, because something of Ray itself has died, and PlatformError when the
+        ledger was lost to another platform.
         """
-        both = [asyncio.create_task(job) for job in (self._watch_gateway(), self._watch_ray())]
+        jobs = (self._watch_gateway(), self._watch_ray(), self._watch_ledger())
+        watching = [asyncio.create_task(job) for job in jobs]
         try:
-            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
         finally:
-            for task in both:
+            for task in watching:
                 task.cancel()
+
+    async def _watch_ledger(self) -> None:
+        """The lock of a database is lost with its connection, and somebody else may be quicker to take it."""
+        assert self._ledger is not None
+        while True:
+            await asyncio.sleep(LEDGER_PAUSE)
+            self._ledger.verify_held()
 
     async def _watch_ray(self) -> None:
         """Ray ends a process whose control service is gone, after a minute and without a word: notice it before."""

@@ -33,6 +33,9 @@ ONE_PRESS = 0.5
     type=click.Path(path_type=Path),
     help="Folder of ledger and logs.  [default: data]",
 )
+@click.option(
+    "--ledger", metavar="URL", help="Keep the ledger in this PostgreSQL database; @FILE: the URL is in there."
+)
 @click.option("--host", metavar="HOST", help="Interface to listen on.  [default: 127.0.0.1]")
 @click.option("--advertised-host", metavar="HOST", help="Host that bots are told, if it is another.")
 @click.option("--port", metavar="PORT", help="gRPC port; 0: any free one.  [default: 7400]")
@@ -94,7 +97,7 @@ async def _serve(settings: Settings) -> None:
             terminal.write(
                 f"Bots and `baohuang tournament`: {addresses.grpc}{_protection(settings)}\n"
                 f"Page: {page}/  for Prometheus: {page}/sd\n"
-                f"Ledger: {platform.ledger_path}  logs: {settings.logs_dir.absolute()}\n"
+                f"Ledger: {platform.ledger_place}  logs: {settings.logs_dir.absolute()}\n"
                 f"{_operator_line(platform, settings)}\n"
                 "Ready. Ctrl-C stops.\n"
             )

@@ -10,8 +10,9 @@ import click
 
 from bots_sdk.cli.tls import tls_options
 from services.cli.calling import DEFAULT_SERVER, call_platform
-from services.cli.credentials import DEFAULT_DATA, chosen_credentials, default_data, token_options
-from services.cli.errors import CommandFailed, plain_errors
+from services.cli.credentials import chosen_credentials, token_options
+from services.cli.errors import plain_errors
+from services.cli.ledger_choice import chosen_ledger, ledger_options
 
 if TYPE_CHECKING:
     from services.cli.client import Client
@@ -139,28 +140,16 @@ def revoke_bot(bot: str, server: str, as_json: bool) -> None:
 
 
 @token.command("reset-operator")
-@click.option(
-    "--data",
-    "data",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help=f"The platform's data directory.  [default: {DEFAULT_DATA}]",
-)
-def reset_operator(data: Path | None) -> None:
-    """Make a lost operator's token anew, offline.
-
-    On the machine of the platform, which must be stopped; the token before ends.
-    """
+@ledger_options
+def reset_operator(data: Path | None, ledger: str | None) -> None:
+    """Make the operator's token anew, on the machine of a platform that is stopped: for a token that is lost."""
     with plain_errors():
         from services.access.operator import reset_operator_token
-        from services.ledger.ledger import LEDGER_FILE, Ledger
+        from services.ledger.ledger import Ledger
 
-        folder = data or default_data()
-        ledger_path = folder / LEDGER_FILE
-        if not ledger_path.is_file():
-            raise CommandFailed(f"There is no ledger in {folder}: name a platform's data directory with --data.")
-        with Ledger.open(ledger_path) as ledger:  # which refuses while the platform runs
-            file = reset_operator_token(ledger, folder)
+        chosen = chosen_ledger(data, ledger)
+        with Ledger.open(chosen.ledger_place) as opened:  # which refuses while the platform runs
+            file = reset_operator_token(opened, chosen.data_dir)
     click.echo(f"Another operator's token is in {file}; the one before has ended.")
 
 

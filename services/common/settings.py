@@ -7,7 +7,7 @@ import ipaddress
 import os
 import re
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from services.common.errors import SetupError
+from services.common.ledger_urls import has_password, is_database_url
 from services.common.targets import format_address, parse_host
 from services.common.tls import ServerTls
 
 PREFIX = "BAOHUANG_"
+LEDGER_FILE = "ledger.db"
+"""The file of a ledger in the data directory of its platform."""
+
 HIGHEST_PORT = 65_535
 MATCH_SERVICES_LIMIT = 256
 HEARTBEAT_LIMITS = (timedelta(milliseconds=100), timedelta(minutes=5))
@@ -63,6 +67,8 @@ class Settings:
 
     Attributes:
         data_dir: where ledger and logs are kept; made if missing.
+        ledger: the URL of the PostgreSQL database that holds the ledger, maybe with a password in it, given as it is or
+            as @ and the file in which it is; empty: the ledger is a file in `data_dir`.
         host: the interface to listen on.
         advertised_host: the host that bots and Prometheus are told; empty: `host`.
         port: the gateway's gRPC port; 0: any free one.
@@ -81,6 +87,7 @@ class Settings:
     """
 
     data_dir: Path = Path("data")
+    ledger: str = field(default="", repr=False)
     host: str = "127.0.0.1"
     advertised_host: str = ""
     port: int = 7400
@@ -117,6 +124,11 @@ class Settings:
         return self.registration is Registration.OPEN
 
     @property
+    def ledger_place(self) -> str:
+        """The file or the URL of the ledger; not to be shown before `format_place` has seen to it."""
+        return self.ledger or str(self.data_dir / LEDGER_FILE)
+
+    @property
     def logs_dir(self) -> Path:
         """Where every process writes its log."""
         return self.data_dir / "logs"
@@ -138,16 +150,35 @@ def load_settings(overrides: Mapping[str, Any] | None = None, environ: Mapping[s
     if unknown:
         raise SetupError(f"{_option(unknown[0])} is no setting; the settings are {_listed(_PARSERS)}.", key=unknown[0])
     _refuse_misspelt(environ)
+    settings = Settings(**_values(overrides, environ, _PARSERS))
+    _verify(settings)
+    return settings
+
+
+def load_ledger_settings(overrides: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings that say where the ledger is, for commands that want nothing but that. Raises SetupError."""
+    environ = os.environ if environ is None else environ
+    return Settings(**_values(overrides, environ, ("data_dir", "ledger")))
+
+
+def _values(overrides: Mapping[str, Any], environ: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
+    """What is said of some fields."""
+    if has_password(str(overrides.get("ledger") or "")):
+        raise SetupError(
+            "--ledger has a password in it, which everybody on this machine can read in the list of processes: put the "
+            "URL into the variable BAOHUANG_LEDGER, or into a file and say --ledger @FILE, or the password into the "
+            "file that PGPASSFILE names.",
+            key="ledger",
+        )
     values: dict[str, Any] = {}
-    for name, parse in _PARSERS.items():
+    for name in names:
+        parse = _PARSERS[name]
         variable = PREFIX + name.upper()
         if overrides.get(name) is not None:
             values[name] = _parse(parse, _option(name), overrides[name])
         elif environ.get(variable):
             values[name] = _parse(parse, variable, environ[variable])
-    settings = Settings(**values)
-    _verify(settings)
-    return settings
+    return values
 
 
 def _parse(parse: Callable[[str], object], where: str, value: object) -> object:
@@ -155,7 +186,22 @@ def _parse(parse: Callable[[str], object], where: str, value: object) -> object:
     try:
         return parse(text)
     except ValueError as error:
-        raise SetupError(f"{where} is {text!r}, but must be {error}.", key=where) from None
+        shown = "what may be secret" if parse is _parse_ledger else repr(text)
+        raise SetupError(f"{where} is {shown}, but must be {error}.", key=where) from None
+
+
+def _parse_ledger(text: str) -> str:
+    if text.startswith("@"):
+        try:
+            text = Path(text[1:]).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, ValueError, RuntimeError) as error:
+            why = getattr(error, "strerror", None) or "it is no text"
+            raise ValueError(f"a URL, or @ and a file that can be read ({why})") from None
+    if text and not is_database_url(text):
+        raise ValueError(
+            "the URL of a PostgreSQL database, such as postgresql://USER@HOST/DATABASE, or @ and a file that holds one"
+        )
+    return text
 
 
 def _parse_path(text: str) -> Path:
@@ -230,6 +276,7 @@ def _parse_level(text: str) -> LogLevel:
 
 _PARSERS: dict[str, Callable[[str], object]] = {
     "data_dir": _parse_path,
+    "ledger": _parse_ledger,
     "host": parse_host,
     "advertised_host": _parse_optional_host,
     "port": _parse_number(0, HIGHEST_PORT),

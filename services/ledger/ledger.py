@@ -23,6 +23,7 @@ from services.common.ledger_urls import format_place, is_database_url
 from services.common.matches import MatchOutcome
 from services.common.metrics import LedgerMetrics
 from services.common.scopes import Scope
+from services.common.settings import LEDGER_FILE
 from services.ledger import access_tokens, bots, reading, recording, tournaments, upgrade
 from services.ledger.database import WRITES, Access, Database
 from services.ledger.ranges import Ranges
@@ -40,9 +41,6 @@ from services.ledger.values import (
 )
 
 __all__ = ["LEDGER_FILE", "WAIT", "Access", "Ledger", "make_database"]
-
-LEDGER_FILE = "ledger.db"
-"""The file of a ledger in the data directory of its platform."""
 
 WAIT = timedelta(seconds=5)
 """How long a write waits for another process before it fails."""

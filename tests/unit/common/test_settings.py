@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from services.common.errors import SetupError
+from services.common.ledger_urls import format_place
 from services.common.settings import LogLevel, Registration, Settings, load_settings
 
 
@@ -24,6 +25,7 @@ def test_without_anything_the_defaults_hold_and_nobody_outside_reaches_the_platf
 def test_every_field_can_come_from_the_environment() -> None:
     environ = {
         "BAOHUANG_DATA_DIR": "elsewhere",
+        "BAOHUANG_LEDGER": "postgresql://arena:word@db.example.org/arena",
         "BAOHUANG_HOST": "0.0.0.0",
         "BAOHUANG_ADVERTISED_HOST": "arena.example.org",
         "BAOHUANG_PORT": "1",
@@ -44,6 +46,7 @@ def test_every_field_can_come_from_the_environment() -> None:
     settings = load_settings({}, environ)
     assert settings == Settings(
         data_dir=Path("elsewhere"),
+        ledger="postgresql://arena:word@db.example.org/arena",
         host="0.0.0.0",
         advertised_host="arena.example.org",
         port=1,
@@ -146,7 +149,9 @@ def test_a_wrong_option_is_refused_in_one_sentence(overrides: dict[str, object],
 
 
 def test_an_unknown_option_is_refused_with_the_list_of_settings() -> None:
-    with pytest.raises(SetupError, match=r"^--colour is no setting; the settings are data_dir, host, .*, log_level\.$"):
+    with pytest.raises(
+        SetupError, match=r"^--colour is no setting; the settings are data_dir, ledger, .*, log_level\.$"
+    ):
         load_settings({"colour": "red"}, {})
 
 
@@ -273,3 +278,35 @@ def test_a_registration_for_nobody_is_refused_with_what_there_is() -> None:
 
 def test_where_the_token_of_a_command_is_does_not_look_like_a_misspelt_setting() -> None:
     load_settings({}, {"BAOHUANG_TOKEN": "bh_x", "BAOHUANG_TOKEN_FILE": "f"})
+
+
+# -------------------------------------------------------------------------------------------------- where the ledger is
+
+
+def test_the_ledger_is_a_file_in_the_data_directory_unless_a_database_is_named() -> None:
+    assert Path(load_settings({"data_dir": "x"}, {}).ledger_place) == Path("x/ledger.db")
+    assert load_settings({"ledger": "postgresql://u@h/d"}, {}).ledger_place == "postgresql://u@h/d"
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://u:word@h/d", "postgres://u:wo/rd@h/d", "postgresql://h/d?user=u&password=word"]
+)
+def test_a_password_for_all_to_read_is_refused_and_one_from_elsewhere_is_not_shown(tmp_path: Path, url: str) -> None:
+    with pytest.raises(SetupError, match="list of processes") as caught:
+        load_settings({"ledger": url}, {})
+    assert "word@" not in caught.value.message
+    (tmp_path / "url").write_text(url + "\n")
+    for settings in (
+        load_settings({}, {"BAOHUANG_LEDGER": url}),
+        load_settings({"ledger": f"@{tmp_path / 'url'}"}, {}),
+    ):
+        assert settings.ledger == url
+        assert "word" not in repr(settings)
+        assert "rd" not in format_place(settings.ledger_place)
+
+
+@pytest.mark.parametrize("value", ["mysql://u:word@h/d", "arena.db", "@/nowhere/at/all", "@/dev"])
+def test_what_names_no_database_is_refused_without_showing_it(value: str) -> None:
+    with pytest.raises(SetupError, match="--ledger is what may be secret, but must be") as caught:
+        load_settings({"ledger": value}, {})
+    assert "word" not in caught.value.message
