@@ -17,7 +17,7 @@ class ScheduledFixtures:
         self._spec = spec
         self._schedule = schedule
         self._secret = secret
-        self._entrants = [Entrant(house_bot_id(name) or bot_ids[name], name) for name in spec.entrants]
+        self._players = [Entrant(house_bot_id(name) or bot_ids[name], name) for name in spec.players]
         # A match is looked at again and again while its bots are busy; finding a line-up costs a numpy call.
         self._lineup = lru_cache(maxsize=1024)(self._find_lineup)
 
@@ -29,7 +29,7 @@ class ScheduledFixtures:
     @property
     def bots(self) -> Sequence[Entrant]:
         """The remote bots."""
-        return [entrant for entrant in self._entrants if not entrant.is_house]
+        return [entrant for entrant in self._players if not entrant.is_house]
 
     def seats(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
         """Who plays the match, by seat."""
@@ -47,11 +47,11 @@ class ScheduledFixtures:
             deals=self._spec.deals,
             secret=deal_secret(self._secret, group),
             nonce=match_nonce(self._secret, attempt),
-            withhold=self._schedule.rotations > 1,
+            withhold=self._schedule.sharing > 1,
             clock=self._spec.clock,
             faults=self._spec.faults,
         )
 
     def _find_lineup(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
-        one, two, three, four, five = (self._entrants[index] for index in self._schedule.match(number).entrants)
+        one, two, three, four, five = (self._players[index] for index in self._schedule.match(number).entrants)
         return (one, two, three, four, five)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from services.tournament.schedule.selection import Selection
 
@@ -18,9 +19,10 @@ _CHUNK, _KEPT = 128, 16
 class ScheduledMatch:
     """One match of a schedule.
 
-    `number` counts from 0. Matches of the same `group` are played with the same deals; the line-up of `rotation` r is
-    the first one moved on by r seats. `entrants` are indices into the tournament's entrants, by seat. Deal d of the
-    match belongs to the deal block (group, d).
+    `number` counts from 0. Matches of the same `group` are played with the same deals, `rotation` counts them: with
+    rotation the line-up of r is the first one moved on by r seats, in a field it is that of the r-th table of a round.
+    `entrants` are indices into the tournament's players, by seat: its entrants, and behind them those of control
+    tables. Deal d of the match belongs to the deal block (group, d).
     """
 
     number: int
@@ -36,12 +38,18 @@ class Schedule:
     With `rotated` every set of five is played five times over the same deals, the line-up moved on by one seat each
     time, so that each bot holds every hand once. The sets are cut into windows of at least `WINDOW`; within a window
     all first rotations come before all second ones, and so on.
+
+    Otherwise `field` sets on end, a round, are played with the same deals, and after them those deals at `controls`
+    tables of others, who come behind the entrants. A window holds whole rounds of `unit` sets.
     """
 
     selection: Selection
     rotated: bool
     deals: int
-    _recent: dict[int, list[list[int]]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    unit: int = 1
+    field: int = 1
+    controls: int = 0
+    _recent: dict[int, list[list[int]]] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def entrants(self) -> int:
@@ -51,15 +59,20 @@ class Schedule:
     @property
     def groups(self) -> int:
         """How many different series of deals are played."""
-        return self.selection.sets
+        return self.selection.sets // self.field
 
     @property
     def rotations(self) -> int:
-        """How many matches share the same deals: 5 or 1."""
+        """How often a set of five is played: 5 times or once."""
         return SEATS if self.rotated else 1
 
+    @property
+    def sharing(self) -> int:
+        """How many matches share the same deals."""
+        return SEATS if self.rotated else self.field + self.controls
+
     def __len__(self) -> int:
-        return self.groups * self.rotations
+        return self.groups * self.sharing
 
     def __iter__(self) -> Iterator[ScheduledMatch]:
         return self.iterate()
@@ -68,13 +81,12 @@ class Schedule:
         """The matches in order but those whose numbers are in `done` (a set, or anything as quick at `in`)."""
         for window in range(self._windows):
             start, stop = self._bounds(window)
-            lineups: list[list[int]] = self.selection.lineups(start, stop).tolist()
-            number = start * self.rotations
-            for rotation in range(self.rotations):
-                for group, lineup in enumerate(lineups, start):
-                    if number not in done:
-                        yield ScheduledMatch(number, group, rotation, _rotated(lineup, rotation))
-                    number += 1
+            lineups: list[list[int]] = self.selection.lineups(start * self.field, stop * self.field).tolist()
+            for number in range(start * self.sharing, stop * self.sharing):
+                if number not in done:
+                    group, rotation = self._place_in(window, number)
+                    offset = (group - start) * self.field
+                    yield ScheduledMatch(number, group, rotation, self._line_up(lineups, offset, rotation))
 
     def match(self, number: int) -> ScheduledMatch:
         """The match of this number.
@@ -83,8 +95,12 @@ class Schedule:
             IndexError: there is no such match.
         """
         group, rotation = self.place(number)
-        lineup = self._chunk(group // _CHUNK)[group % _CHUNK]
-        return ScheduledMatch(number, group, rotation, _rotated(lineup, rotation))
+        if self.rotated or rotation >= self.field:
+            one, rotation_in_set = group * self.field, rotation
+        else:
+            one, rotation_in_set = group * self.field + rotation, 0
+        lineup = self._line_up(self._chunk(one // _CHUNK), one % _CHUNK, rotation_in_set)
+        return ScheduledMatch(number, group, rotation, lineup)
 
     def place(self, number: int) -> tuple[int, int]:
         """Group and rotation of the match of this number, by arithmetic alone.
@@ -94,9 +110,23 @@ class Schedule:
         """
         if not 0 <= number < len(self):
             raise IndexError(f"match {number} of a schedule of {len(self)} (0 to {len(self) - 1})")
-        start, stop = self._bounds(self._window_of(number // self.rotations))
-        rotation, offset = divmod(number - start * self.rotations, stop - start)
+        return self._place_in(self._window_of(number // self.sharing), number)
+
+    def _place_in(self, window: int, number: int) -> tuple[int, int]:
+        if not self.rotated:  # nobody sees deals twice, so the same ones go on end
+            return divmod(number, self.sharing)
+        start, stop = self._bounds(window)
+        rotation, offset = divmod(number - start * self.sharing, stop - start)
         return start + offset, rotation
+
+    def _line_up(self, lineups: list[list[int]], at: int, rotation: int) -> tuple[int, int, int, int, int]:
+        """Of the `rotation`-th match over the deals of the set at this place."""
+        if self.rotated:
+            return _rotated(lineups[at], rotation)
+        if rotation < self.field:
+            return _rotated(lineups[at + rotation], 0)
+        first = self.entrants
+        return (first, first + 1, first + 2, first + 3, first + 4)
 
     def numbers(self, group: int) -> tuple[int, ...]:
         """The numbers of all matches of this group, by rotation: those that share their deals.
@@ -106,16 +136,18 @@ class Schedule:
         """
         if not 0 <= group < self.groups:
             raise IndexError(f"group {group} of a schedule of {self.groups} (0 to {self.groups - 1})")
+        if not self.rotated:
+            return tuple(range(group * self.sharing, (group + 1) * self.sharing))
         start, stop = self._bounds(self._window_of(group))
-        first = start * self.rotations + group - start
-        return tuple(first + rotation * (stop - start) for rotation in range(self.rotations))
+        first = start * self.sharing + group - start
+        return tuple(first + rotation * (stop - start) for rotation in range(self.sharing))
 
     def _chunk(self, chunk: int) -> list[list[int]]:
         """Some line-ups on end; the last few are kept, as matches are asked for more or less in order."""
         found = self._recent.get(chunk)
         if found is None:
             start = chunk * _CHUNK
-            found = self.selection.lineups(start, min(start + _CHUNK, self.groups)).tolist()
+            found = self.selection.lineups(start, min(start + _CHUNK, self.selection.sets)).tolist()
             if len(self._recent) >= _KEPT:
                 self._recent.clear()
             self._recent[chunk] = found
@@ -123,18 +155,22 @@ class Schedule:
 
     @property
     def _windows(self) -> int:
-        return max(1, self.groups // WINDOW)
+        return max(1, self._units // -(-WINDOW // self.unit))
+
+    @property
+    def _units(self) -> int:
+        return max(1, self.groups // self.unit)
 
     def _bounds(self, window: int) -> tuple[int, int]:
-        # The first `extra` windows have one set more than the others, so that no window is a short rest.
-        size, extra = divmod(self.groups, self._windows)
+        # The first `extra` windows have one unit more than the others, so that no window is a short rest.
+        size, extra = divmod(self._units, self._windows)
         start = window * size + min(window, extra)
-        return start, start + size + (window < extra)
+        return start * self.unit, (start + size + (window < extra)) * self.unit
 
     def _window_of(self, group: int) -> int:
-        size, extra = divmod(self.groups, self._windows)
-        longer = extra * (size + 1)
-        return group // (size + 1) if group < longer else extra + (group - longer) // size
+        size, extra = divmod(self._units, self._windows)
+        unit, longer = group // self.unit, extra * (size + 1)
+        return unit // (size + 1) if unit < longer else extra + (unit - longer) // size
 
 
 def _rotated(lineup: list[int], rotation: int) -> tuple[int, int, int, int, int]:

@@ -113,10 +113,10 @@ def standing_to_proto(standing: Standing) -> pb.Standing:
 
 def match_to_proto(result: Result, plan: Plan) -> pb.Match:
     """One scheduled match that has a result."""
-    entrants = plan.spec.entrants
+    players = plan.spec.players
     return pb.Match(
         number=result.number,
-        names=[entrants[index] for index in plan.schedule.match(result.number).entrants],
+        names=[players[index] for index in plan.schedule.match(result.number).entrants],
         points=result.points,
         ending=result.ending,
         ended_at=moment_to_proto(result.ended_at),

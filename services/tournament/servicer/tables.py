@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.tournament.servicer.plans import Plan
-from services.tournament.standings import Order, PlayedMatch, Standing, StandingsTable, bean_unit
+from services.tournament.spec import Duplicate
+from services.tournament.standings import Datum, DatumKind, Order, PlayedMatch, Standing, StandingsTable, bean_unit
 
 
 class Tables:
@@ -40,6 +41,7 @@ class Tables:
                 titles=options.titles,
                 faults=plan.spec.faults,
                 bean_unit=bean_unit(options),
+                datum=datum_of(plan),
             )
             for match in self._played(plan):
                 table.add(match)
@@ -51,3 +53,12 @@ class Tables:
         for result in self._ledger.results(plan.spec.name):
             match = plan.schedule.match(result.number)
             yield PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults)
+
+
+def datum_of(plan: Plan) -> Datum | None:
+    """What the deals of this tournament are compared with, if with anything."""
+    if plan.spec.duplicate is Duplicate.FIELD:
+        return Datum(DatumKind.FIELD, plan.schedule.field - 1)
+    if plan.spec.duplicate is Duplicate.PAR:
+        return Datum(DatumKind.CONTROL, plan.schedule.controls)
+    return None

@@ -4,6 +4,7 @@ from services.tournament.spec.amounts import count_sets
 from services.tournament.spec.errors import SpecError, SpecProblem
 from services.tournament.spec.reading import parse_spec
 from services.tournament.spec.values import (
+    PAR_NAMES,
     Duplicate,
     ScheduleKind,
     ScheduleRules,
@@ -15,6 +16,7 @@ from services.tournament.spec.values import (
 from services.tournament.spec.writing import format_spec
 
 __all__ = [
+    "PAR_NAMES",
     "Duplicate",
     "ScheduleKind",
     "ScheduleRules",

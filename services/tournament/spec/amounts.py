@@ -12,11 +12,17 @@ def count_sets(rules: ScheduleRules, entrants: int, rotated: bool) -> int:
     per_set = SEATS if rotated else 1
     if rules.kind is ScheduleKind.FULL:
         return comb(entrants, SEATS) * rules.repeats
+    if rules.kind is ScheduleKind.ROUNDS:
+        return max(1, _ceil(rules.rounds or 1, per_set)) * (entrants // SEATS)
     if rules.matches is not None:
         return max(1, _ceil(rules.matches, per_set))
     if rules.matches_per_bot is not None:
         return max(1, _ceil(_ceil(rules.matches_per_bot, per_set) * entrants, SEATS))
-    return max(1, _ceil(_ceil(rules.meetings or 1, per_set) * comb(entrants, 2), comb(SEATS, 2)))
+    meetings = _ceil(rules.meetings or 1, per_set)
+    if rules.kind is ScheduleKind.GAUNTLET:
+        challengers = len(rules.challengers)
+        return max(1, _ceil(meetings * (entrants - challengers), SEATS - 1) * challengers)
+    return max(1, _ceil(meetings * comb(entrants, 2), comb(SEATS, 2)))
 
 
 def _ceil(amount: int, size: int) -> int:

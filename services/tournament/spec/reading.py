@@ -8,22 +8,18 @@ from datetime import timedelta
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES
 from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules, FaultScore, IllegalPolicy, OthersScore
-from services.tournament.spec.amounts import count_sets
-from services.tournament.spec.document import MappingNode, SequenceNode, compose_document
+from services.tournament.spec.document import SequenceNode, compose_document
 from services.tournament.spec.errors import SpecError
 from services.tournament.spec.fields import Fields, Problems, found, hint, scalar_text, shown
 from services.tournament.spec.overrides import read_overrides
+from services.tournament.spec.scheduling import read_schedule, verify_schedule
 from services.tournament.spec.values import (
     DECISION_GROUPS,
     DECISIONS,
     HOUSE_BOTS,
     MAX_BOTS,
-    MAX_SETS,
     NO_SHOW_LIMIT,
-    SEATS,
     Duplicate,
-    ScheduleKind,
-    ScheduleRules,
     TournamentSpec,
     fill_up,
 )
@@ -33,11 +29,9 @@ KEYS = (
     "no_show_limit",
 )  # fmt: skip
 MAX_DEALS = 1_000
-MAX_MATCHES = MAX_SETS["balanced"] * SEATS
 MAX_SEED = 200
 MAX_PAID = 1_000
 """Points: more than any deal is worth, unless somebody has raised the scores of solos."""
-_AMOUNTS = ("matches", "matches_per_bot", "meetings")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 _HOUSE = re.compile(rf"{HOUSE_PREFIX}(?:{'|'.join(HOUSE_BOTS)})(?:#(?:[2-9]|[1-9][0-9]{{1,2}}))?", re.ASCII)
 _NAME_RULE = "1 to 40 letters, digits, `-`, `_` or `.`, the first a letter or digit"
@@ -58,7 +52,7 @@ def parse_spec(text: str) -> TournamentSpec:
     options, overrides = read_overrides(fields, profile, problems)
     bots = _read_bots(fields, problems)
     duplicate = fields.choice("duplicate", Duplicate, Duplicate.ROTATION)
-    schedule = _read_schedule(fields, problems)
+    schedule = read_schedule(fields, problems)
     if fields.require("deals", f"how many deals a match has, 1 to {MAX_DEALS}"):
         deals = fields.number("deals", 1, MAX_DEALS)
     else:
@@ -69,7 +63,7 @@ def parse_spec(text: str) -> TournamentSpec:
     in_flight = fields.number("in_flight", 1, 100_000)
     no_show_limit = fields.number("no_show_limit", 1, 1_000, NO_SHOW_LIMIT)
     if schedule is not None and bots and not problems:
-        _verify_amount(fields, schedule, len(fill_up(bots)), duplicate)
+        verify_schedule(fields, schedule, fill_up(bots), duplicate)
     if problems or schedule is None or deals is None or no_show_limit is None:
         raise SpecError(problems.sorted())
     return TournamentSpec(
@@ -130,53 +124,6 @@ def _wrong_bot(name: str) -> str | None:
     elif not _NAME.fullmatch(name):
         return f"a bot's name is {_NAME_RULE}; not {shown(name)}."
     return None
-
-
-def _read_schedule(fields: Fields, problems: Problems) -> ScheduleRules | None:
-    """The rules, None if they cannot be used (then that is noted)."""
-    if not fields.require("schedule", f"full, or balanced with one of {', '.join(_AMOUNTS)}"):
-        return None
-    node = fields.node("schedule")
-    if not isinstance(node, MappingNode):
-        kind = fields.choice("schedule", ScheduleKind, ScheduleKind.FULL)
-        if kind is ScheduleKind.BALANCED:
-            fields.note("schedule", f"balanced needs a number: `{{kind: balanced, matches: 500}}`, or {_either()}.")
-        return ScheduleRules(kind)
-    inner = Fields(node, "schedule", ("kind", "repeats", *_AMOUNTS), problems)
-    if not inner.require("kind", "full or balanced"):
-        return None
-    kind = inner.choice("kind", ScheduleKind, ScheduleKind.FULL)
-    repeats = inner.number("repeats", 1, MAX_SETS["full"], 1) or 1
-    amounts = {name: inner.number(name, 1, MAX_MATCHES) for name in _AMOUNTS}
-    given = [name for name in _AMOUNTS if inner.node(name) is not None]
-    if kind is ScheduleKind.FULL:
-        for name in given:
-            inner.note(name, "is for kind balanced; full plays every set of five, `repeats` times.")
-        return ScheduleRules(kind, repeats)
-    if inner.node("repeats") is not None:
-        inner.note("repeats", f"is for kind full; balanced takes one of {', '.join(_AMOUNTS)}.")
-    if len(given) != 1:
-        fields.note("schedule", f"balanced takes exactly one of {', '.join(_AMOUNTS)}, not {len(given) or 'none'}.")
-    return ScheduleRules(kind, matches=amounts["matches"], matches_per_bot=amounts["matches_per_bot"],
-                         meetings=amounts["meetings"])  # fmt: skip
-
-
-def _either() -> str:
-    return " or ".join(f"`{name}`" for name in _AMOUNTS[1:])
-
-
-def _verify_amount(fields: Fields, rules: ScheduleRules, entrants: int, duplicate: Duplicate) -> None:
-    rotated = duplicate is Duplicate.ROTATION
-    if rules.matches is not None and rotated and rules.matches % SEATS:
-        low = rules.matches // SEATS * SEATS
-        near = f"{low} or {low + SEATS}" if low else str(SEATS)
-        fields.note("schedule", f"matches: with rotation every set is played in {SEATS} matches, so {near}, "
-                                f"not {rules.matches}.")  # fmt: skip
-    sets, most = count_sets(rules, entrants, rotated), MAX_SETS[rules.kind]
-    if sets > most:
-        instead = "; take kind balanced" if rules.kind is ScheduleKind.FULL and rules.repeats == 1 else ""
-        fields.note("schedule", f"{rules.kind} with {entrants} entrants comes to {sets:,} sets of five; "
-                                f"at most {most:,} are played{instead}.")  # fmt: skip
 
 
 def _read_clock(fields: Fields) -> ClockRules:

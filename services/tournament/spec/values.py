@@ -13,11 +13,21 @@ from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules
 
 SEATS = 5
 MAX_BOTS = 500
-MAX_SETS = {"full": 10_000_000, "balanced": 1_000_000}
+MAX_SETS = {"full": 10_000_000, "balanced": 1_000_000, "rounds": 1_000_000, "gauntlet": 1_000_000}
 """Sets of five in one schedule, at most, by its kind; with rotation there are five times as many matches."""
 
 HOUSE_BOTS = ("greedy", "random")
 """The house bots a tournament may name, and the order in which they fill up."""
+
+MAX_CHALLENGERS = 20
+MIN_OPPONENTS = SEATS - 1
+FIELD_ENTRANTS = 2 * SEATS
+"""With fewer entrants there are no two tables to compare."""
+
+PAR_NAMES = ("house:par", "house:par#2", "house:par#3", "house:par#4", "house:par#5")
+"""Who sits at a control table, by seat: names that no entrant can have."""
+PAR_BOT = f"{HOUSE_PREFIX}greedy"
+"""The house bot behind all of them."""
 
 NO_SHOW_LIMIT = 5
 
@@ -37,12 +47,19 @@ class ScheduleKind(StrEnum):
 
     FULL = "full"
     BALANCED = "balanced"
+    ROUNDS = "rounds"
+    GAUNTLET = "gauntlet"
 
 
 class Duplicate(StrEnum):
     """How often the same deals are played, so that luck is taken out."""
 
     ROTATION = "rotation"
+    """Five times by the same five, moved on by one seat each time."""
+    FIELD = "field"
+    """At all tables of a round; everybody is compared with the others who held the same hand."""
+    PAR = "par"
+    """At a control table of house bots as well, with which everybody is compared."""
     NONE = "none"
 
 
@@ -50,9 +67,11 @@ class Duplicate(StrEnum):
 class ScheduleRules:
     """Which sets of five are played, and how many of them.
 
-    `full`: every set, `repeats` times. `balanced`: exactly one of the other three is set. All of them count matches,
+    `full`: every set, `repeats` times. `balanced`: exactly one of the next three is set. All of them count matches,
     so with rotation five to a set: `matches` in total, `matches_per_bot` and `meetings` (of two bots) at least, on
-    average.
+    average. `rounds`: so many, in each of which everybody plays once; who is left over rests. `gauntlet`: each of the
+    `challengers` with four of the others at a time, by `matches` in total, or by `meetings` of a challenger with each
+    of the others at least, on average.
     """
 
     kind: ScheduleKind
@@ -60,6 +79,8 @@ class ScheduleRules:
     matches: int | None = None
     matches_per_bot: int | None = None
     meetings: int | None = None
+    rounds: int | None = None
+    challengers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +112,11 @@ class TournamentSpec:
         """Names of all that play, at least five; an index into it is what the schedule calls an entrant."""
         return fill_up(self.bots)
 
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The entrants, and behind them who sits at the control tables if there are any."""
+        return self.entrants + (PAR_NAMES if self.duplicate is Duplicate.PAR else ())
+
 
 def fill_up(bots: Sequence[str]) -> tuple[str, ...]:
     """The bots, and house bots until there are five: greedy and random in turn, under names that are not taken."""
@@ -110,4 +136,6 @@ def house_name(kind: str, copy: int = 1) -> str:
 
 def house_bot_id(name: str) -> str | None:
     """The bot id behind the name of a house bot (`house:greedy#2` is played by `house:greedy`), None for others."""
+    if name in PAR_NAMES:
+        return PAR_BOT
     return name.partition("#")[0] if name.startswith(HOUSE_PREFIX) else None

@@ -35,6 +35,7 @@ def format_spec(spec: TournamentSpec) -> str:
 def _schedule(rules: ScheduleRules) -> dict[str, object]:
     written = {field.name: getattr(rules, field.name) for field in fields(rules)}
     written["kind"] = str(rules.kind)
+    written["challengers"] = list(rules.challengers) or None
     if rules.repeats == 1:
         del written["repeats"]
     return {name: value for name, value in written.items() if value is not None}

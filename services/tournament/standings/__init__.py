@@ -1,7 +1,8 @@
 """Who is how good, and how sure that is: the table, computed from the matches that count."""
 
+from services.tournament.standings.datum import Datum, DatumKind
 from services.tournament.standings.paying import bean_unit
 from services.tournament.standings.table import StandingsTable, compute_standings
 from services.tournament.standings.values import Order, PlayedMatch, Standing
 
-__all__ = ["Order", "PlayedMatch", "Standing", "StandingsTable", "bean_unit", "compute_standings"]
+__all__ = ["Datum", "DatumKind", "Order", "PlayedMatch", "Standing", "StandingsTable", "bean_unit", "compute_standings"]

@@ -28,8 +28,11 @@ class Paid:
 NOTHING = Paid(0)
 
 
-def paid_by(seat: int, deal: DealScore, rules: FaultRules, unit: int) -> Paid:
+def paid_by(seat: int, deal: DealScore, rules: FaultRules, unit: int, against: tuple[int, int] | None = None) -> Paid:
     """What a seat pays for a deal; `unit` are the beans of one point.
+
+    `against` are points and beans as they compare with others, rounded up, where that is what counts and not what was
+    played: to forfeit a deal with a bad hand must not be better than to play it.
 
     By `penalty` every fault costs, and a deal that was spoiled without a new fault, as by a house bot that has taken
     over, costs as much as one. By `forfeit` a spoiled deal is worth the forfeit, or what was played less a penalty if
@@ -40,9 +43,9 @@ def paid_by(seat: int, deal: DealScore, rules: FaultRules, unit: int) -> Paid:
         owed = rules.penalty * max(deal.faults[seat], spoils)
         return Paid(owed, owed * unit) if owed else NOTHING
     if rules.score is FaultScore.FORFEIT and spoils:
-        beans = deal.beans[seat] if deal.beans is not None else 0
+        points, beans = against or (deal.points[seat], deal.beans[seat] if deal.beans is not None else 0)
         return Paid(
-            max(rules.penalty, deal.points[seat] + rules.forfeit),
+            max(rules.penalty, points + rules.forfeit),
             max(rules.penalty * unit, beans + rules.forfeit * unit),
         )
     return NOTHING

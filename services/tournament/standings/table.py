@@ -12,6 +12,10 @@ A deal in which the platform decided for a seat is *spoiled* by it. For that sea
 for the others it is left out, so that they neither gain nor lose by it. With rotation it is left out in its whole
 block: whoever leaves out one of the five matches leaves out good hands or bad ones, and a bot could choose which.
 
+Where deals are compared with a *datum* (`datum.py`) all that is made of it: a block is the deal at all its tables, and
+everybody has one observation in it. What somebody spoiled is then left out at that table only: the others are compared
+with the same hand, good or bad, so nobody gains by which deals are left out.
+
 All sums are sums of whole numbers, and blocks are taken in their own order, so the order of the results changes
 nothing.
 """
@@ -25,7 +29,8 @@ import numpy as np
 
 from bots_sdk.rules.titles import title_of
 from services.common.matches import DealScore, FaultRules, OthersScore, SeatFaults
-from services.tournament.standings.paying import paid_by
+from services.tournament.standings.datum import Datum, DatumBlock, DatumKind, dealers
+from services.tournament.standings.paying import NOTHING, Paid, paid_by
 from services.tournament.standings.student import t_quantile
 from services.tournament.standings.values import Order, PlayedMatch, Standing
 
@@ -33,7 +38,8 @@ MIN_BLOCKS = 10
 """With fewer there is no interval: an entrant whose few blocks happen to agree would look far too sure."""
 _UPPER = 0.975
 _COLUMNS = {Order.POINTS: (0, 1), Order.BEANS: (2, 3)}
-"""Where in a block is what was won, and in how many deals."""
+"""Where in a block is what was won, and in how many deals; behind them are points and beans as they were played."""
+_EMPTY = (0, 0, 0, 0, 0, 0)
 
 
 _Block = tuple[int, int]
@@ -43,7 +49,7 @@ _Block = tuple[int, int]
 class StandingsTable:
     """Takes in matches in any order and has the table ready at any time.
 
-    Memory grows with entrants times blocks: four numbers for each block an entrant has played in.
+    Memory grows with entrants times blocks: six numbers for each block an entrant has played in.
     """
 
     def __init__(
@@ -54,18 +60,23 @@ class StandingsTable:
         titles: bool = False,
         faults: FaultRules | None = None,
         bean_unit: int = 1,
+        datum: Datum | None = None,
     ) -> None:
         """The entrants' names, by index; whether deals are settled in beans, and whether points carry titles.
 
-        `faults` says what spoiled deals are worth, `bean_unit` how many beans go with a point.
+        `faults` says what spoiled deals are worth, `bean_unit` how many beans go with a point. With a `datum` deals are
+        compared; who has a number behind the entrants is then at a control table.
         """
         self._names = tuple(names)
         self._has_beans = beans
         self._has_titles = titles
         self._rules = faults or FaultRules()
         self._unit = bean_unit
+        self._datum = datum
+        self._scale = datum.scale if datum else 1
+        self._held: dict[_Block, DatumBlock] = {}
         self._numbers: set[int] = set()
-        # By entrant: block -> [points, deals, beans, deals with beans]; of deals it has not spoiled, and of the others.
+        # By entrant: block -> what `_COLUMNS` tells; of deals it has not spoiled, and of the others.
         self._blocks: list[dict[_Block, list[int]]] = [{} for _ in names]
         self._faulty: list[dict[_Block, list[int]]] = [{} for _ in names]
         # By block: who has spoiled a deal of it, as far as others are to be spared that.
@@ -83,12 +94,24 @@ class StandingsTable:
         """
         if match.number in self._numbers:
             raise ValueError(f"Match {match.number} has two results; every scheduled match has one.")
-        if not all(0 <= entrant < len(self._names) for entrant in match.entrants):
+        control = self._is_control(match)
+        if not control and not all(0 <= entrant < len(self._names) for entrant in match.entrants):
             raise ValueError(f"Match {match.number} names entrants {match.entrants}; there are {len(self._names)}.")
         self._numbers.add(match.number)
+        if self._datum is not None:
+            for deal, dealer in zip(match.deals, dealers(match), strict=True):
+                self._held.setdefault((match.group, deal.number), DatumBlock()).add(match.entrants, deal, dealer)
+        if not control:
+            self._count(match)
+
+    def _is_control(self, match: PlayedMatch) -> bool:
+        by_par = self._datum is not None and self._datum.kind is DatumKind.CONTROL
+        return by_par and min(match.entrants) >= len(self._names)
+
+    def _count(self, match: PlayedMatch) -> None:
         for deal in match.deals:
             block = (match.group, deal.number)
-            if deal.spoiled and self._rules.others is OthersScore.BLOCK:
+            if deal.spoiled and self._rules.others is OthersScore.BLOCK and self._datum is None:
                 self._spoilers.setdefault(block, set()).update(match.entrants[seat] for seat in deal.spoiled)
             for seat, entrant in enumerate(match.entrants):
                 self._take_in(deal, block, seat, entrant)
@@ -104,25 +127,58 @@ class StandingsTable:
         played[1] += 1
         played[2] += has_beans
         played[3] += spoils
+        if self._datum is not None:
+            return  # what it made of the deal is known when the others have played it too
         if spoils or deal.faults[seat]:
-            paid = paid_by(seat, deal, self._rules, self._unit)
-            sums = self._faulty[entrant].setdefault(block, [0, 0, 0, 0])
-            sums[0] -= paid.points
-            played[4] += paid.points
-            if has_beans:
-                sums[2] -= paid.beans
-                played[5] += paid.beans
+            self._pay(entrant, block, paid_by(seat, deal, self._rules, self._unit), has_beans)
         if deal.spoiled and not spoils and self._rules.others is OthersScore.DEAL:
             return
-        sums = (self._faulty if spoils else self._blocks)[entrant].setdefault(block, [0, 0, 0, 0])
+        sums = (self._faulty if spoils else self._blocks)[entrant].setdefault(block, list(_EMPTY))
         sums[0] += deal.points[seat]
         sums[1] += 1
+        sums[4] += deal.points[seat]
         if has_beans and deal.beans is not None:
             sums[2] += deal.beans[seat]
             sums[3] += 1
+            sums[5] += deal.beans[seat]
+
+    def _pay(self, entrant: int, block: _Block, paid: Paid, has_beans: bool) -> None:
+        sums = self._faulty[entrant].setdefault(block, list(_EMPTY))
+        sums[0] -= paid.points * self._scale
+        sums[4] -= paid.points
+        self._played[entrant][4] += paid.points
+        if has_beans:
+            sums[2] -= paid.beans * self._scale
+            sums[5] -= paid.beans
+            self._played[entrant][5] += paid.beans
+
+    def _compare(self) -> None:
+        """Everything against its datum, as far as the tables of each deal are there by now."""
+        for entrant in range(len(self._names)):
+            self._blocks[entrant].clear()
+            self._faulty[entrant].clear()
+            self._played[entrant][4:] = (0, 0)
+        assert self._datum is not None
+        for block, held in self._held.items():
+            for one in held.compared(self._datum, len(self._names), self._rules, self._unit):
+                has_beans = self._has_beans and one.beans is not None
+                if one.paid is not NOTHING:
+                    self._pay(one.entrant, block, one.paid, has_beans)
+                if not one.deals or (one.spared and self._rules.others is not OthersScore.PLAYED):
+                    continue
+                sums = (self._faulty if one.spoils else self._blocks)[one.entrant].setdefault(block, list(_EMPTY))
+                sums[0] += one.points
+                sums[1] += 1
+                sums[4] += one.raw
+                if has_beans and one.beans is not None:
+                    sums[2] += one.beans
+                    sums[3] += 1
+                    sums[5] += one.raw_beans
 
     def standings(self, order: Order = Order.POINTS) -> list[Standing]:
         """The table as it is now, best first; entrants with the very same mean share a rank and are listed by name."""
+        if self._datum is not None:
+            self._compare()
         blocks = [self._counted(entrant) for entrant in range(len(self._names))]
         means = [self._mean(entrant, blocks[entrant], order) for entrant in range(len(self._names))]
         entrants = sorted(range(len(self._names)), key=lambda entrant: _place(means[entrant], self._names[entrant]))
@@ -137,7 +193,7 @@ class StandingsTable:
         alone = ({entrant}, None)
         sums = {block: own for block, own in self._blocks[entrant].items() if self._spoilers.get(block) in alone}
         for block, own in self._faulty[entrant].items():
-            sums[block] = [one + other for one, other in zip(own, sums.get(block, (0, 0, 0, 0)), strict=True)]
+            sums[block] = [one + other for one, other in zip(own, sums.get(block, _EMPTY), strict=True)]
         return [own for _, own in sorted(sums.items()) if any(own)]
 
     def _mean(self, entrant: int, blocks: Sequence[Sequence[int]], order: Order) -> Fraction | None:
@@ -145,12 +201,15 @@ class StandingsTable:
         won, counted = _COLUMNS[order]
         if not self._played[entrant][1 if order is Order.POINTS else 2]:
             return None
-        return Fraction(sum(block[won] for block in blocks), max(1, sum(block[counted] for block in blocks)))
+        deals = max(1, sum(block[counted] for block in blocks))
+        return Fraction(sum(block[won] for block in blocks), deals * self._scale)
 
     def _standing(self, entrant: int, blocks: Sequence[Sequence[int]], rank: int) -> Standing:
-        points, low, high = _mean_and_ends(blocks, Order.POINTS)
-        beans, beans_low, beans_high = _mean_and_ends(blocks, Order.BEANS) if self._has_beans else (None, None, None)
-        total = sum(block[0] for block in blocks)
+        points, low, high = _mean_and_ends(blocks, Order.POINTS, self._scale)
+        beans, beans_low, beans_high = (
+            _mean_and_ends(blocks, Order.BEANS, self._scale) if self._has_beans else (None, None, None)
+        )
+        total = sum(block[4] for block in blocks)
         timeouts, illegal_answers, disconnects, takeovers = self._faults[entrant]
         matches, deals, _, spoiled, points_paid, beans_paid = self._played[entrant]
         return Standing(
@@ -168,7 +227,7 @@ class StandingsTable:
             takeovers=takeovers,
             points=total,
             title=title_of(total) if self._has_titles else "",
-            beans=sum(block[2] for block in blocks) if self._has_beans else None,
+            beans=sum(block[5] for block in blocks) if self._has_beans else None,
             beans_per_deal=beans,
             beans_low=beans_low,
             beans_high=beans_high,
@@ -212,12 +271,16 @@ def interval(won: Sequence[int], deals: Sequence[int]) -> tuple[float, float | N
     return mean, t_quantile(_UPPER, count - 1) * error
 
 
-def _mean_and_ends(blocks: Sequence[Sequence[int]], order: Order) -> tuple[float, float | None, float | None]:
-    """Mean per deal, and the two ends of its interval."""
+def _mean_and_ends(
+    blocks: Sequence[Sequence[int]], order: Order, scale: int
+) -> tuple[float, float | None, float | None]:
+    """Mean per deal, and the two ends of its interval; what was won is `scale` times what it is."""
     won, counted = _COLUMNS[order]
     with_deals = [block for block in blocks if block[counted] or block[won]]
     mean, margin = interval([block[won] for block in with_deals], [block[counted] for block in with_deals])
-    return (mean, None, None) if margin is None else (mean, mean - margin, mean + margin)
+    if margin is None:
+        return mean / scale, None, None
+    return mean / scale, (mean - margin) / scale, (mean + margin) / scale
 
 
 def _place(mean: Fraction | None, name: str) -> tuple[bool, Fraction, str]:

@@ -37,7 +37,8 @@ class Standing:
     over. `spoiled` are the deals in which the platform decided for it, `points_paid` what was taken off for faults.
     `points` are those of all counted deals together, less what was paid; `title` goes with them, empty without titles.
     `beans` are those of the same deals, with mean, interval and `beans_paid` as for points; None where nothing is
-    settled in beans.
+    settled in beans. Where deals are compared with a datum, means and intervals are of what was made against it,
+    `points` and `beans` of what was played.
     """
 
     rank: int

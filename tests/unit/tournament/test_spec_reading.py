@@ -13,6 +13,7 @@ from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES, make_options
 from services.common.matches import ClockRules, FaultRules, FaultScore, IllegalPolicy, OthersScore
 from services.tournament.spec import (
+    PAR_NAMES,
     Duplicate,
     ScheduleKind,
     ScheduleRules,
@@ -135,7 +136,11 @@ def test_a_second_copy_is_played_by_the_same_house_bot() -> None:
         ("duplicates: none", "duplicates", "did you mean duplicate?"),
         ("zzz: 1", "zzz", "there are name, profile"),
         ("name: again", "name", "twice, the first time in line 1"),
-        ("duplicate: rotations", "duplicate", "one of rotation, none, not 'rotations'; did you mean rotation?"),
+        (
+            "duplicate: rotations",
+            "duplicate",
+            "one of rotation, field, par, none, not 'rotations'; did you mean rotation?",
+        ),
         ("in_flight: 0", "in_flight", "a whole number from 1 to 100000, not '0'"),
         ("in_flight: 1e3", "in_flight", "not '1e3'"),
         ("in_flight: 99999999999999999999999", "in_flight", "a whole number"),
@@ -206,6 +211,42 @@ def test_a_wrong_line_is_named_with_its_key(line: str, path: str, said: str) -> 
         ("schedule: full", "schedule: {kind: balanced, matches: 61}", "schedule", "60 or 65, not 61"),
         ("schedule: full", "schedule: {kind: balanced, matches: 3}", "schedule", "so 5, not 3"),
         ("schedule: full", "schedule: {kind: full, repeats: 10000000000}", "schedule.repeats", "a whole number"),
+        ("schedule: full", "schedule: rounds", "schedule", "rounds needs a number: `{kind: rounds, rounds: 20}`"),
+        ("schedule: full", "schedule: gauntlet", "schedule", "gauntlet needs names and a number"),
+        ("schedule: full", "schedule: {kind: rounds}", "schedule", "rounds takes the key rounds, not none"),
+        ("schedule: full", "schedule: {kind: rounds, rounds: 7}", "schedule", "5 or 10, not 7"),
+        ("schedule: full", "schedule: {kind: full, rounds: 5}", "schedule.rounds", "is for kind rounds; full plays"),
+        (
+            "schedule: full",
+            "schedule: {kind: rounds, rounds: 5, meetings: 5}",
+            "schedule.meetings",
+            "is for kind balanced; rounds takes rounds",
+        ),
+        ("schedule: full", "schedule: {kind: gauntlet, matches: 5}", "schedule.challengers", "The key is missing"),
+        (
+            "schedule: full",
+            "schedule: {kind: gauntlet, matches: 5, challengers: ann}",
+            "schedule.challengers",
+            "a list of 1 to 20 names, not 'ann'",
+        ),
+        (
+            "schedule: full",
+            "schedule: {kind: gauntlet, matches: 5, challengers: [ann, ann]}",
+            "schedule.challengers[1]",
+            "'ann' is there twice",
+        ),
+        (
+            "schedule: full",
+            "schedule: {kind: gauntlet, matches: 5, challengers: [ana]}",
+            "schedule",
+            "the challenger 'ana' is not among the bots; did you mean ann?",
+        ),
+        (
+            "schedule: full",
+            "schedule: {kind: gauntlet, matches: 5, challengers: [ann, ben]}",
+            "schedule",
+            "there must be 4 bots at least, not 3",
+        ),
         ("deals: 4", "deals: 0", "deals", "from 1 to 1000, not '0'"),
         ("deals: 4", "deals: four", "deals", "not 'four'"),
     ],
@@ -230,6 +271,24 @@ def test_a_schedule_too_large_to_be_meant_is_refused_with_its_size() -> None:
     assert found.path == "schedule"
     assert "75,287,520 sets of five" in found.message
     assert "balanced" in found.message
+
+
+def test_a_field_needs_rounds_and_ten_bots() -> None:
+    found = problems(SMALL + "duplicate: field\n")
+    assert [one.path for one in found] == ["duplicate", "duplicate"]
+    assert "`schedule: {kind: rounds, rounds: 20}`" in found[0].message
+    assert "10 bots at least, so that a deal is played at two tables, not 5" in found[1].message
+    ten = SMALL.replace("[ann, ben, cem]", "[a, b, c, d, e, f, g, h, i, j]")
+    text = ten.replace("schedule: full", "schedule: {kind: rounds, rounds: 7}") + "duplicate: field\n"
+    assert parse_spec(text).duplicate is Duplicate.FIELD
+
+
+def test_who_sits_at_control_tables_is_no_entrant_and_nobody_can_be_called_so() -> None:
+    spec = parse_spec(SMALL + "duplicate: par\n")
+    assert spec.players == (*spec.entrants, *PAR_NAMES)
+    assert {house_bot_id(name) for name in PAR_NAMES} == {"house:greedy"}
+    assert parse_spec(SMALL).players == spec.entrants
+    assert "is no house bot" in problem(SMALL.replace("[ann, ben, cem]", "['house:par']")).message
 
 
 def test_all_problems_are_told_at_once_in_the_order_of_their_lines() -> None:
