@@ -178,9 +178,44 @@ def describe_tournament(one: pb.Tournament) -> Iterable[str]:
     yield from describe_plan(one.plan)
 
 
-def describe_plan(plan: pb.Plan) -> Iterable[str]:
-    """What a schedule comes to, in some lines."""
+ASSUMED_RATE = 10.0
+"""Deals a second of a whole platform, for lack of a better number: bots that answer at once are faster, those that
+think are slower."""
+
+
+def describe_plan(plan: pb.Plan, rate: float = ASSUMED_RATE) -> Iterable[str]:
+    """What a schedule comes to, in some lines, and how long it takes at so many deals a second."""
     yield f"  plan     {plan.matches} matches, {plan.deals} deals, {len(plan.entrants)} entrants"
-    yield f"  meetings of two entrants  {plan.meetings_min} to {plan.meetings_max}, {plan.meetings_mean:.2f} on average"
-    yield f"  matches in one seat       {plan.seat_min} to {plan.seat_max}"
+    if plan.different_deals != plan.deals:
+        yield f"  different deals           {plan.different_deals}, the others are the same again"
+    if plan.control_matches:
+        yield f"  matches of house bots     {plan.control_matches}, to compare with"
+    meetings = pb.Spread(min=plan.meetings_min, mean=plan.meetings_mean, max=plan.meetings_max)
+    if plan.HasField("challenges"):
+        yield _count("meetings in the field", meetings)
+        yield _count("with a challenger", plan.challenges)
+    else:
+        yield _count("meetings of two entrants", meetings)
+    if plan.HasField("before"):
+        yield _count("one right before another", plan.before)
+    if plan.HasField("matches_per_entrant"):
+        yield _count("matches of an entrant", plan.matches_per_entrant)
+    yield _count("matches in one seat", pb.Spread(min=plan.seat_min, mean=plan.seat_mean, max=plan.seat_max))
+    yield f"  roughly how long          {_long(plan.deals / rate)}, at {rate:g} deals a second in all"
     yield f"  entrants {', '.join(plan.entrants)}"
+
+
+def _count(what: str, spread: pb.Spread) -> str:
+    mean = f", {spread.mean:.2f} on average" if spread.mean else ""
+    return f"  {what:<25} {spread.min} to {spread.max}{mean}"
+
+
+def _long(seconds: float) -> str:
+    """A duration in the two largest units that fit."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [
+        f"{amount} {unit}" for amount, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")) if amount
+    ]
+    return " ".join(parts[:2]) or "no time"

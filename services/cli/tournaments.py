@@ -61,8 +61,9 @@ def resume(name: str, detach: bool, server: str, as_json: bool) -> None:
 
 @tournament.command()
 @click.argument("spec", type=click.Path(path_type=Path))
+@click.option("--rate", type=click.FloatRange(0.001), help="Deals a second of all tables, to say how long it takes.")
 @_common
-def plan(spec: Path, server: str, as_json: bool) -> None:
+def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
     """Check the YAML file SPEC and say what would be played, without starting anything."""
     from services.cli import tables
 
@@ -73,7 +74,7 @@ def plan(spec: Path, server: str, as_json: bool) -> None:
         return planned, await _unregistered(server, planned.entrants, client.token)
 
     planned, strangers = call_platform(server, ask)
-    _show(planned, tables.describe_plan(planned), as_json)
+    _show(planned, tables.describe_plan(planned, rate or tables.ASSUMED_RATE), as_json)
     if strangers:
         click.echo(f"Not registered yet, and needed before it can run: {', '.join(strangers)}", err=True)
 

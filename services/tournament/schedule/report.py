@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.tournament.schedule.full import FullSelection
+from services.tournament.schedule.gauntlet import GauntletSelection
 from services.tournament.schedule.plan import SEATS, Schedule
 
 _CHUNK = 50_000
@@ -31,7 +32,10 @@ class ScheduleReport:
 
     `meetings`: of two entrants at one table. `in_seat`: matches of an entrant in one seat. `before`: how often an
     entrant is the upper neighbour of another, over all ordered pairs; None for a `full` schedule with rotation that
-    is too large to be gone through. `per_entrant`: matches of each entrant, by index.
+    is too large to be gone through. `per_entrant`: matches of each entrant, by index. `different`: deals that are not
+    the same as another one; `controls`: matches at control tables, which are in no other count but the first two. In a
+    gauntlet `meetings` and `before` are of the field among itself, `challenges` of each challenger with each of the
+    field.
     """
 
     matches: int
@@ -40,6 +44,14 @@ class ScheduleReport:
     in_seat: Spread
     before: Spread | None
     per_entrant: tuple[int, ...]
+    different: int
+    controls: int = 0
+    challenges: Spread | None = None
+
+    @property
+    def played(self) -> Spread:
+        """Matches of an entrant."""
+        return _spread(np.array(self.per_entrant, dtype=np.int64))
 
 
 def report_schedule(schedule: Schedule) -> ScheduleReport:
@@ -48,13 +60,19 @@ def report_schedule(schedule: Schedule) -> ScheduleReport:
     if isinstance(selection, FullSelection) and schedule.rotated and selection.sets > _COUNTED:
         return _report_by_formula(schedule, selection)
     counts = _count(schedule)
+    challengers = list(selection.challengers) if isinstance(selection, GauntletSelection) else []
+    others = [entrant for entrant in range(schedule.entrants) if entrant not in challengers]
+    apart = ~np.eye(len(others), dtype=bool)
     return ScheduleReport(
         matches=len(schedule),
         deals=len(schedule) * schedule.deals,
-        meetings=_spread(counts.meetings[np.triu_indices(schedule.entrants, 1)]),
+        meetings=_spread(counts.meetings[np.ix_(others, others)][apart]),
         in_seat=_spread(counts.in_seat.ravel()),
-        before=_spread(counts.before[~np.eye(schedule.entrants, dtype=bool)]),
+        before=_spread(counts.before[np.ix_(others, others)][apart]),
         per_entrant=tuple(counts.in_seat.sum(axis=1).tolist()),
+        different=schedule.groups * schedule.deals,
+        controls=schedule.groups * schedule.controls,
+        challenges=_spread(counts.meetings[np.ix_(challengers, others)]) if challengers else None,
     )
 
 
@@ -71,8 +89,8 @@ def _count(schedule: Schedule) -> _Counts:
     counts = _Counts(
         np.zeros((size, size), np.int64), np.zeros((size, size), np.int64), np.zeros((size, SEATS), np.int64)
     )
-    for start in range(0, schedule.groups, _CHUNK):
-        lineups = schedule.selection.lineups(start, min(start + _CHUNK, schedule.groups)).astype(np.int64)
+    for start in range(0, schedule.selection.sets, _CHUNK):
+        lineups = schedule.selection.lineups(start, min(start + _CHUNK, schedule.selection.sets)).astype(np.int64)
         for seat in range(SEATS):
             counts.in_seat[:, seat] += np.bincount(lineups[:, seat], minlength=size)
             counts.before[:] += _pairs(lineups[:, seat], lineups[:, (seat + 1) % SEATS], size)
@@ -102,6 +120,7 @@ def _report_by_formula(schedule: Schedule, selection: FullSelection) -> Schedule
         in_seat=Spread(in_seat, float(in_seat), in_seat),
         before=None,
         per_entrant=(each,) * entrants,
+        different=schedule.groups * schedule.deals,
     )
 
 

@@ -9,6 +9,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from services.common.errors import PlatformError, Reason
 from services.ledger.values import Result, TournamentState
+from services.tournament.schedule import Spread
 from services.tournament.servicer.desk import TournamentView
 from services.tournament.servicer.plans import Plan
 from services.tournament.standings import Order, Standing
@@ -80,7 +81,18 @@ def plan_to_proto(plan: Plan) -> pb.Plan:
         meetings_mean=report.meetings.mean,
         seat_min=report.in_seat.least,
         seat_max=report.in_seat.most,
+        seat_mean=report.in_seat.mean,
+        before=None if report.before is None else spread_to_proto(report.before),
+        matches_per_entrant=spread_to_proto(report.played),
+        challenges=None if report.challenges is None else spread_to_proto(report.challenges),
+        different_deals=report.different,
+        control_matches=report.controls,
     )
+
+
+def spread_to_proto(spread: Spread) -> pb.Spread:
+    """The least, the mean and the greatest of some counts."""
+    return pb.Spread(min=spread.least, mean=spread.mean, max=spread.most)
 
 
 def standing_to_proto(standing: Standing) -> pb.Standing:

@@ -12,6 +12,8 @@ from services.tournament.schedule import Schedule, Spread, report_schedule
 from services.tournament.schedule import report as report_module
 from services.tournament.schedule.balanced import BalancedSelection
 from services.tournament.schedule.full import FullSelection
+from services.tournament.schedule.gauntlet import GauntletSelection
+from services.tournament.schedule.rounds import RoundsSelection
 from services.tournament.schedule.selection import Selection
 
 
@@ -52,6 +54,37 @@ def test_the_report_is_what_counting_finds(kind: str, rotated: bool) -> None:
     meetings, in_seat, before, per_entrant = counted(schedule)
     assert (report.meetings, report.in_seat, report.per_entrant) == (meetings, in_seat, per_entrant)
     assert report.before == before
+    assert report.different == report.deals // schedule.sharing
+    assert (report.played.least, report.played.most) == (min(per_entrant), max(per_entrant))
+
+
+def test_a_field_is_counted_at_all_its_tables() -> None:
+    selection = RoundsSelection(17, 12, 5, False)
+    schedule = Schedule(selection, rotated=False, deals=2, unit=3, field=3)
+    report = report_schedule(schedule)
+    meetings, in_seat, before, per_entrant = counted(schedule)
+    assert (report.matches, report.deals, report.different) == (36, 72, 24)
+    assert (report.meetings, report.in_seat, report.per_entrant) == (meetings, in_seat, per_entrant)
+    assert report.before == before
+
+
+def test_control_tables_are_matches_and_nothing_else() -> None:
+    plain = report_schedule(Schedule(BalancedSelection(23, 40, 5, False), rotated=False, deals=2))
+    par = report_schedule(Schedule(BalancedSelection(23, 40, 5, False), rotated=False, deals=2, controls=1))
+    assert (par.matches, par.deals, par.different, par.controls) == (80, 160, 80, 40)
+    assert (par.meetings, par.in_seat, par.before, par.per_entrant) == (
+        plain.meetings,
+        plain.in_seat,
+        plain.before,
+        plain.per_entrant,
+    )
+
+
+def test_a_gauntlet_tells_the_field_from_its_challengers() -> None:
+    report = report_schedule(Schedule(GauntletSelection(21, [4], 50, 5, False), rotated=False, deals=1))
+    assert report.challenges == Spread(10, 10.0, 10)
+    assert report.meetings.most <= 4
+    assert report.per_entrant[4] == 50
 
 
 def test_the_formula_for_large_full_schedules_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,6 +202,12 @@ class Plan(_message.Message):
     MEETINGS_MEAN_FIELD_NUMBER: _builtins.int
     SEAT_MIN_FIELD_NUMBER: _builtins.int
     SEAT_MAX_FIELD_NUMBER: _builtins.int
+    SEAT_MEAN_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    MATCHES_PER_ENTRANT_FIELD_NUMBER: _builtins.int
+    CHALLENGES_FIELD_NUMBER: _builtins.int
+    DIFFERENT_DEALS_FIELD_NUMBER: _builtins.int
+    CONTROL_MATCHES_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Matches."""
     deals: _builtins.int
@@ -216,9 +222,29 @@ class Plan(_message.Message):
     """The least number of matches of an entrant in one seat."""
     seat_max: _builtins.int
     """The greatest number of matches of an entrant in one seat."""
+    seat_mean: _builtins.float
+    """The mean number of matches of an entrant in one seat."""
+    different_deals: _builtins.int
+    """Deals that are not the same as another one."""
+    control_matches: _builtins.int
+    """Matches in which house bots alone play deals that are compared with theirs; they are in `matches` and `deals` too."""
     @_builtins.property
     def entrants(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Entrants, house bots included, in the order of the schedule."""
+
+    @_builtins.property
+    def before(self) -> Global___Spread:
+        """How often an entrant sits right before another one, over all ordered pairs; not set where a schedule is too large to
+        be gone through. In a gauntlet of the field among itself, as the meetings are.
+        """
+
+    @_builtins.property
+    def matches_per_entrant(self) -> Global___Spread:
+        """Matches of an entrant."""
+
+    @_builtins.property
+    def challenges(self) -> Global___Spread:
+        """In a gauntlet, meetings of a challenger with one of the field; otherwise not set."""
 
     def __init__(
         self,
@@ -231,14 +257,50 @@ class Plan(_message.Message):
         meetings_mean: _builtins.float = ...,
         seat_min: _builtins.int = ...,
         seat_max: _builtins.int = ...,
+        seat_mean: _builtins.float = ...,
+        before: Global___Spread | None = ...,
+        matches_per_entrant: Global___Spread | None = ...,
+        challenges: Global___Spread | None = ...,
+        different_deals: _builtins.int = ...,
+        control_matches: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "challenges", b"challenges", "matches_per_entrant", b"matches_per_entrant"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals", b"deals", "entrants", b"entrants", "matches", b"matches", "meetings_max", b"meetings_max", "meetings_mean", b"meetings_mean", "meetings_min", b"meetings_min", "seat_max", b"seat_max", "seat_min", b"seat_min"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "challenges", b"challenges", "control_matches", b"control_matches", "deals", b"deals", "different_deals", b"different_deals", "entrants", b"entrants", "matches", b"matches", "matches_per_entrant", b"matches_per_entrant", "meetings_max", b"meetings_max", "meetings_mean", b"meetings_mean", "meetings_min", b"meetings_min", "seat_max", b"seat_max", "seat_mean", b"seat_mean", "seat_min", b"seat_min"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Plan: _TypeAlias = Plan  # noqa: Y015
+
+@_typing.final
+class Spread(_message.Message):
+    """The least, the mean and the greatest of some counts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MIN_FIELD_NUMBER: _builtins.int
+    MEAN_FIELD_NUMBER: _builtins.int
+    MAX_FIELD_NUMBER: _builtins.int
+    min: _builtins.int
+    """The least."""
+    mean: _builtins.float
+    """The mean."""
+    max: _builtins.int
+    """The greatest."""
+    def __init__(
+        self,
+        *,
+        min: _builtins.int = ...,
+        mean: _builtins.float = ...,
+        max: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max", b"max", "mean", b"mean", "min", b"min"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Spread: _TypeAlias = Spread  # noqa: Y015
 
 @_typing.final
 class CreateTournamentRequest(_message.Message):
