@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -311,6 +311,10 @@ class Ledger:
             return access_tokens.page(connection, after, limit)
 
     # -------------------------------------------------------------------------------------------------- transactions
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A transaction that sees the ledger at one moment, for what goes through it row by row in this package."""
+        return self._read()
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:

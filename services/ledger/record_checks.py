@@ -1,0 +1,103 @@
+"""Compares the record of a match with what the rows say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from baohuang.match.v1 import match_service_pb2
+from baohuang.record.v1 import record_pb2 as pb
+from bots_sdk.errors import ArenaError
+from bots_sdk.replay import decompress_record, digest_of, record_from_bytes, verify_record
+from bots_sdk.rules.cards import SEATS
+from services.common.matches import Ending
+
+_ENDINGS = {
+    Ending.COMPLETED: match_service_pb2.ENDING_COMPLETED,
+    Ending.COMPLETED_WITH_FAULTS: match_service_pb2.ENDING_COMPLETED_WITH_FAULTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRow:
+    """What the rows say of a match; `faults` by seat: timeouts, illegal answers, disconnects, taken over."""
+
+    tournament: str
+    number: int
+    attempt: str
+    ending: Ending | None
+    faults: Mapping[int, tuple[int, int, int, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class DealRow:
+    """What the rows say of a deal; no beans are an empty tuple."""
+
+    points: tuple[int, ...]
+    places: tuple[int, ...]
+    emperor: int | None
+    guard: int | None
+    beans: tuple[int, ...]
+    voided: int
+
+
+def differences(compressed: bytes, head: HeadRow, deals: Sequence[DealRow], *, replay: bool = False) -> Iterator[str]:
+    """Each thing in which record and rows differ, in a few words; with `replay` also whether the rules say the same."""
+    try:
+        record = record_from_bytes(decompress_record(compressed))
+    except ArenaError as error:
+        yield f"it cannot be read: {error}"
+        return
+    if record.digest != digest_of(record):
+        yield "its digest is not that of what is in it"
+    named = (record.tournament, record.number, record.match_id)
+    if named != (head.tournament, head.number, head.attempt):
+        yield f"it is that of match {record.number} of {record.tournament!r}, attempt {record.match_id!r}"
+    yield from _outcome(record.outcome, head, deals)
+    last = {deal.number: deal for deal in record.deals}
+    if sorted(last) != list(range(len(deals))):
+        yield f"it has {len(last)} deals, and the rows {len(deals)}"
+        return
+    for number, row in enumerate(deals):
+        shuffles = sum(deal.number == number for deal in record.deals)
+        found = _deal_row(last[number].result, shuffles)
+        for name in DealRow.__slots__:
+            ours, theirs = getattr(row, name), getattr(found, name)
+            # Of a deal that is void for good the rows count every void shuffle, and beans of 0.
+            if ours != theirs and not (last[number].result.voided and name in ("voided", "beans")):
+                yield f"deal {number}: {name} {_shown(theirs)} in the record, {_shown(ours)} in the rows"
+    if replay:
+        try:
+            verify_record(record)
+        except ArenaError as error:
+            yield f"the rules say something else: {error}"
+
+
+def _outcome(outcome: pb.Outcome, head: HeadRow, deals: Sequence[DealRow]) -> Iterator[str]:
+    points = tuple(sum(deal.points[seat] for deal in deals) for seat in range(SEATS))
+    if tuple(outcome.points) != points:
+        yield f"points of the match {_shown(tuple(outcome.points))} in the record, {_shown(points)} in the rows"
+    if head.ending is not None and outcome.ending != _ENDINGS.get(head.ending):
+        yield f"it ended otherwise than the rows say: {head.ending}"
+    none = (0, 0, 0, False)
+    for seat, faults in enumerate(outcome.faults):
+        theirs = (faults.timeouts, faults.illegal_answers, faults.disconnects, faults.taken_over)
+        if theirs != (ours := head.faults.get(seat, none)):
+            yield f"faults of seat {seat}: {_shown(theirs)} in the record, {_shown(ours)} in the rows"
+
+
+def _deal_row(result: pb.Result, shuffles: int) -> DealRow:
+    return DealRow(
+        points=tuple(result.points) or (0,) * SEATS,
+        places=tuple(result.places),
+        emperor=result.emperor if result.HasField("emperor") else None,
+        guard=result.guard if result.HasField("guard") else None,
+        beans=tuple(result.beans.beans) if result.HasField("beans") else (),
+        voided=shuffles - 1,
+    )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
