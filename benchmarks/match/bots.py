@@ -14,7 +14,7 @@ import grpc.aio
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from benchmarks.match.control import Control, Gate
-from benchmarks.match.counting import DECISIONS, ENTERED, READ, READ_BYTES, WRITTEN, WRITTEN_BYTES, observe
+from benchmarks.match.counting import DECISIONS, ENTERED, HELD, READ, READ_BYTES, WRITTEN, WRITTEN_BYTES, observe
 from benchmarks.match.load import hold_of, script_of
 from benchmarks.match.scripts import Script, answer_frame, ready_record
 from benchmarks.match.telling import Told
@@ -170,15 +170,17 @@ class HoldingBot(ScriptedBot):
 
     def __init__(self, repertoire: Repertoire, counts: Any) -> None:
         super().__init__(repertoire, counts)
-        self._holds: dict[int, float] = {}
+        self._holds: dict[int, int] = {}
 
     def _sit(self, seated: Any) -> bytes:
         table = super()._sit(seated)
-        self._holds[seated.table] = hold_of(seated.match_id) * len(self._tables[seated.table][1])
+        # The first request that is not answered; requests are numbered without gaps, so one of the five is asked it.
+        self._holds[seated.table] = max(1, int(hold_of(seated.match_id) * len(self._tables[seated.table][1])))
         return table
 
     def _decide(self, requests: Any) -> list[bytes]:
         holds = self._holds
+        self._counts[HELD] += sum(asked.request == holds[asked.table] for asked in requests)
         return super()._decide([asked for asked in requests if asked.request < holds[asked.table]])
 
 

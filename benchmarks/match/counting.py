@@ -12,8 +12,8 @@ from typing import Any
 
 SPAWN = multiprocessing.get_context("spawn")
 
-FIELDS = 6
-ENTERED, DECISIONS, READ, READ_BYTES, WRITTEN, WRITTEN_BYTES = range(FIELDS)
+FIELDS = 7
+ENTERED, DECISIONS, READ, READ_BYTES, WRITTEN, WRITTEN_BYTES, HELD = range(FIELDS)
 
 _STEPS = 200
 """Buckets for each factor of e: half a per cent each."""
@@ -22,7 +22,7 @@ _BUCKETS = 20 * _STEPS
 
 
 def make_counts() -> Any:
-    """Counters of one process of bots: bots that are in, decisions, and messages and bytes each way."""
+    """Counters of one process of bots: bots that are in, decisions, messages and bytes each way, matches held."""
     return RawArray(ctypes.c_int64, FIELDS)
 
 

@@ -1,7 +1,10 @@
 """What a match service needs of memory: for a table, for a session, and for ever.
 
 Everything is the resident size of the server's process, read from outside, in a server that runs as in production; the
-cyclic garbage collector has had its turn before each reading, so that garbage that waits for it is nobody's.
+cyclic garbage collector has had its turn before each reading, so that garbage that waits for it is nobody's. What the
+allocator keeps in reserve comes and goes by some MiB, and a run begins with little of it: so a reading to start from is
+taken after it has given back what it can. A table or a session is charged with all that the process has grown by since
+then, reserves included. Growth for ever compares two readings without reserves; beside it stands what it is with them.
 
 * A table: bots hold thousands of tables, each at a point of its deal drawn at random, against none.
 * A session: idle streams of bots, each with a connection of its own, gRPC's share included.
@@ -19,7 +22,7 @@ from typing import Any
 
 from benchmarks.match import bots, server
 from benchmarks.match.control import Control
-from benchmarks.match.counting import DECISIONS, ENTERED, SPAWN, make_counts
+from benchmarks.match.counting import DECISIONS, ENTERED, HELD, SPAWN, make_counts
 from benchmarks.match.load import Kind, Load, issue_tickets
 from benchmarks.match.processes import memory_of, receive, running, wait_for
 from benchmarks.match.scripts import Script, record_scripts
@@ -51,14 +54,19 @@ def measure_memory(scripts: Sequence[Script], size: Size) -> dict[str, float]:
     Raises:
         RuntimeError: something went wrong at a table.
     """
-    growth, rate = _growth(record_scripts(size.scripts, greedy=True), size)
+    growth = _growth(record_scripts(size.scripts, greedy=True), size)
     return {
         "kib_per_table": round(_per_table(scripts, size), 1),
         "kib_per_session": round(_per_session(scripts, size), 1),
-        "growth_mib": round(growth, 2),
-        "growth_deals": size.deals,
-        "growth_decisions_per_s": round(rate),
-    }
+    } | growth
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The resident size, in bytes, with what the allocator keeps in reserve and without."""
+
+    full: int
+    bare: int
 
 
 class _Site:
@@ -91,14 +99,21 @@ class _Site:
             raise RuntimeError(f"{state.faults} faults of honest bots, or wrong results: the figures mean nothing")
         return state
 
-    def rest(self, settle: float) -> int:
+    def hold(self, count: int) -> None:
+        """Opens so many matches, and waits until the bots hold all of them where they are to stay."""
+        self.tell("hold", count)
+        wait_for(lambda: bool(self._counts[HELD] == count), self._process, "all matches are held", PATIENCE_S)
+
+    def rest(self, settle: float) -> Reading:
         """The size of the server, once its bots have nothing more to say."""
         before = -1
         while before != self.decisions:
             before = self.decisions
             time.sleep(settle)
         self.tell("rest")
-        return memory_of(self._process)
+        full = memory_of(self._process)
+        self.tell("trim")
+        return Reading(full, memory_of(self._process))
 
     @property
     def decisions(self) -> int:
@@ -113,9 +128,9 @@ def _per_table(scripts: Sequence[Script], size: Size) -> float:
         site = _Site(start, load, scripts)
         site.enter(load.bots)
         site.tell("play", 100)
-        empty = site.rest(size.settle)
-        site.tell("hold", size.tables)
-        return (site.rest(size.settle) - empty) / size.tables / _KIB
+        empty = site.rest(size.settle).bare
+        site.hold(size.tables)
+        return (site.rest(size.settle).full - empty) / size.tables / _KIB
 
 
 def _per_session(scripts: Sequence[Script], size: Size) -> float:
@@ -123,12 +138,12 @@ def _per_session(scripts: Sequence[Script], size: Size) -> float:
     with running() as start:
         site = _Site(start, load, scripts)
         site.enter(size.sessions // 2)
-        some = site.rest(size.settle)
+        some = site.rest(size.settle).bare
         site.enter(size.sessions)
-        return (site.rest(size.settle) - some) / size.sessions / _KIB
+        return (site.rest(size.settle).full - some) / size.sessions / _KIB
 
 
-def _growth(scripts: Sequence[Script], size: Size) -> tuple[float, float]:
+def _growth(scripts: Sequence[Script], size: Size) -> dict[str, float]:
     load = Load(Kind.REAL, 10, 500)
     with running() as start:
         site = _Site(start, load, scripts)
@@ -138,7 +153,13 @@ def _growth(scripts: Sequence[Script], size: Size) -> tuple[float, float]:
         begun, decided = time.perf_counter(), site.decisions
         site.tell("play", size.deals)
         rate = (site.decisions - decided) / (time.perf_counter() - begun)
-        return (site.rest(size.settle) - warm) / _MIB, rate
+        end = site.rest(size.settle)
+    return {
+        "growth_mib": round((end.bare - warm.bare) / _MIB, 2),
+        "growth_with_reserves_mib": round((end.full - warm.full) / _MIB, 2),
+        "growth_deals": size.deals,
+        "growth_decisions_per_s": round(rate),
+    }
 
 
 def _streams(address: str, scripts: Sequence[Script], part: bots.Part) -> None:

@@ -8,6 +8,7 @@ running for a while, and the bots find their tables by resuming.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import itertools
 import random
@@ -156,6 +157,8 @@ async def _obey(load: Load, scripts: Sequence[Script], pipe: Connection) -> None
             await server.play(count)
         elif command == "hold":
             await server.hold(count)
+        elif command == "trim":
+            ctypes.CDLL(None).malloc_trim(0)
         gc.collect()
         pipe.send(server.state())
 
