@@ -136,7 +136,8 @@ class Table:
 
         False if it was sent in vain: it is illegal, or the bot could know that nobody asks for it.
         """
-        if not seat.request or decision.request != seat.request:
+        # A seat that was taken over is asked too, but its house bot is: its number may be guessed, not answered.
+        if seat.house is not None or not seat.request or decision.request != seat.request:
             self._host.observer.late_answers += 1
             return seat.excuse_late()
         if self._is_overdue(seat, now):
@@ -163,7 +164,7 @@ class Table:
 
     def overdue(self, seat: Seat, now: float) -> float | None:
         """A watched deadline has come: the time to look again, or None if nothing is open or it has been dealt with."""
-        if not seat.request or self._over:
+        if not seat.request or seat.house is not None or self._over:
             return None
         due = seat.clock.due(self._host.lag)
         if due is None or due > now:
@@ -203,6 +204,8 @@ class Table:
             wire.push_now(record)
         else:
             wire.push_request(record, seat)
+        if seat.taken_over:
+            wire.push_now(records.taken_over(self.number))
 
     def detach(self, seat: Seat, now: float) -> None:
         """The wire is broken; the clock goes on."""
