@@ -29,7 +29,7 @@ def test_an_example_is_a_tournament_that_can_be_played(path: Path) -> None:
 
 
 def test_the_examples_are_there() -> None:
-    assert {path.stem for path in EXAMPLES} >= {"first", "full", "balanced", "house"}
+    assert {path.stem for path in EXAMPLES} >= {"first", "full", "balanced", "house", "field", "gauntlet"}
 
 
 def test_the_comments_of_the_examples_count_right() -> None:
@@ -39,6 +39,12 @@ def test_the_comments_of_the_examples_count_right() -> None:
     assert balanced.matches == 105
     assert balanced.meetings == Spread(5, 5.0, 5)
     assert planned("house").deals == 300
+    field = planned("field")
+    assert field.meetings == Spread(1, 1.0, 1)
+    assert (field.matches, field.different) == (30, 24)
+    gauntlet = planned("gauntlet")
+    assert gauntlet.challenges == Spread(250, 250.0, 250)
+    assert gauntlet.matches == 500
 
 
 def test_the_documentation_explains_every_key_and_its_file_is_one() -> None:
