@@ -67,15 +67,15 @@ class SeatClock:
         self._lag_at_start = lag
 
     def written(self, now: float, lag: float) -> None:
-        """The request is on the wire: time runs, unless it did already."""
-        if self._started is None:
+        """The request is on the wire: time runs, unless it did already, be it for want of patience."""
+        if self._started is None and now <= self._starts_by + lag - self._lag_at_start:
             self._started = now
             self._lag_at_start = lag
 
     def unreachable(self, now: float) -> None:
-        """The wire broke before the request was written: time runs from now on."""
+        """The wire broke before the request was written: time runs from now on, unless it did already."""
         if self._started is None:
-            self._started = now
+            self._started = min(now, self._starts_by)
 
     def soonest(self, now: float) -> float | None:
         """When this seat could be overdue at the earliest; None with clocks off.
@@ -89,8 +89,7 @@ class SeatClock:
         """When the decision is overdue; None with clocks off."""
         if self._limit is None:
             return None
-        start = self._starts_by if self._started is None else self._started
-        return start + (lag - self._lag_at_start) + self._limit + self.bank + self._grace
+        return self._start + (lag - self._lag_at_start) + self._limit + self.bank + self._grace
 
     def left(self, now: float, lag: float) -> float:
         """Seconds left of the limit, without bank and grace, never below 0; 0 with clocks off."""
@@ -112,9 +111,11 @@ class SeatClock:
         return Charge(elapsed, charged, timed_out=False)
 
     def _elapsed(self, now: float, lag: float) -> float:
-        if self._started is None:
-            return 0.0
-        return max(0.0, now - self._started - (lag - self._lag_at_start))
+        return max(0.0, now - self._start - (lag - self._lag_at_start))
+
+    @property
+    def _start(self) -> float:
+        return self._starts_by if self._started is None else self._started
 
 
 def limit_of(rules: ClockRules, phase: Phase) -> float | None:

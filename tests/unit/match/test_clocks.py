@@ -12,7 +12,7 @@ from bots_sdk.replay import decompress_record, record_from_bytes
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.phases import Phase
 from services.common.matches import ClockRules, FaultRules
-from services.match.clocks import SeatClock, limit_of
+from services.match.clocks import WRITE_PATIENCE, SeatClock, limit_of
 from tests.unit.match.fakes import Play
 
 ASKED = [phase for phase in Phase if phase <= Phase.PLAY]
@@ -119,3 +119,47 @@ def test_one_watched_deadline_never_hides_an_earlier_one(
         clock.stop(now, 0.0)
         if watched <= now:
             watched = clock.soonest(now) or 0.0
+
+
+def unread(clock: ClockRules) -> SeatClock:
+    """A decision that is asked for at 0, whose request waits because the client confirms nothing."""
+    seat = SeatClock(clock)
+    seat.ask(0.0, 0.0, Phase.PLAY, reachable=True)
+    return seat
+
+
+BANKED = ClockRules(limit=timedelta(seconds=1), bank=timedelta(seconds=60), increment=timedelta(seconds=1))
+
+
+def test_a_request_that_is_never_read_costs_what_it_took() -> None:
+    """Otherwise whoever confirms nothing gets the increment for it, and its bank is lent anew to every decision."""
+    clock = unread(BANKED)
+    due = WRITE_PATIENCE + 1 + 60 + 0.2
+    assert clock.due(0.0) == pytest.approx(due)
+    charge = clock.stop(due + 0.001, 0.0)
+    assert charge.timed_out
+    assert charge.charged > 61.0
+    assert clock.bank == 0.0
+
+
+def test_a_request_that_is_read_late_has_the_time_that_is_left() -> None:
+    """To confirm late must not be a way to hold up a table as long as the bank lasts, again and again for nothing."""
+    clock = unread(BANKED)
+    due = clock.due(0.0)
+    clock.written(50.0, 0.0)
+    assert clock.due(0.0) == due
+    assert clock.left(50.0, 0.0) == 0.0
+    assert clock.stop(50.5, 0.0).charged == pytest.approx(50.5 - WRITE_PATIENCE - 0.2)
+    assert clock.bank == pytest.approx(60 + 1 - (50.5 - WRITE_PATIENCE - 0.2 - 1))
+
+
+def test_a_request_that_waits_a_moment_has_all_its_time_and_one_that_waits_for_the_service_too() -> None:
+    clock = unread(BANKED)
+    clock.written(0.9, 0.0)
+    assert clock.left(0.9, 0.0) == 1.0
+    clock = unread(BANKED)
+    clock.written(5.0, 4.5)
+    assert clock.left(5.0, 4.5) == 1.0, "the service itself was late"
+    clock = unread(BANKED)
+    clock.unreachable(30.0)
+    assert clock.due(0.0) == pytest.approx(WRITE_PATIENCE + 1 + 60 + 0.2), "nor does a broken wire begin anew"

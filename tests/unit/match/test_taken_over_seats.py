@@ -1,4 +1,4 @@
-"""A seat that was taken over belongs to the house bot: nothing its bot sends, and no clock of its, touches the match."""
+"""A seat that was taken over belongs to the house bot: what its bot sends, and its clock, touch the match no more."""
 
 from __future__ import annotations
 
