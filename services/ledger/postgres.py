@@ -32,8 +32,11 @@ WRITER_LOCK = (0x4248_4C47, 2)
 PATIENCE = timedelta(seconds=2)
 """How long a platform waits for the lock of one before it, whose death the server may not have seen."""
 
-FIRST_PAUSE = 0.05
-"""Seconds between two attempts to connect; each is twice as long as the one before."""
+MEMBER_PATIENCE = timedelta(minutes=10)
+"""How long a member that begins waits for the server: its platform has the ledger, so the server has been there."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 5.0
+"""Seconds between two attempts to connect; each is twice as long as the one before, up to the second."""
 
 # A line that is cut without a word is noticed in half a minute; otherwise it would be a quarter of an hour or more.
 _USUAL = {
@@ -84,9 +87,10 @@ class PostgresDatabase:
     def prepare(self, access: Access, clock: Clock) -> None:
         """Takes the platform's lock and sees what is there. Raises PlatformError LEDGER_VERSION if it is no ledger."""
         if access is Access.PLATFORM:
-            patience = min(self._wait, PATIENCE).total_seconds()
-            self._lock = PostgresLock.acquire(self._connect, self.place, patience)
-        with self._connect() as connection:
+            before = min(self._wait, PATIENCE).total_seconds()
+            self._lock = PostgresLock.acquire(self._connect, self.place, before)
+        patience = max(self._wait, MEMBER_PATIENCE) if access is Access.MEMBER else self._wait
+        with self._connect(patience) as connection:
             (tables,) = connection.execute(_TABLES).fetchone() or (0,)
             (mark,) = connection.execute(_MARK_OF).fetchone() or (None,)
         if mark == MARK or (not tables and access is Access.PLATFORM):
@@ -121,19 +125,20 @@ class PostgresDatabase:
             self._lock.release()
             self._lock = None
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self, patience: timedelta | None = None) -> psycopg.Connection[Any]:
         """A connection, waited for as long as it may come; it commits by itself what is not in a transaction."""
         waited, pause = 0.0, FIRST_PAUSE
+        longest = (patience or self._wait).total_seconds()
         while True:
             try:
                 connection = psycopg.connect(**self._options, autocommit=True)  # type: ignore[arg-type]  # libpq's words
                 connection.execute(self._preparation)
                 return connection
             except psycopg.Error as error:
-                if waited >= self._wait.total_seconds() or not postgres_errors.is_passing(error):
+                if waited >= longest or not postgres_errors.is_passing(error):
                     raise
                 threading.Event().wait(pause)
-                waited, pause = waited + pause, 2 * pause
+                waited, pause = waited + pause, min(2 * pause, LONGEST_PAUSE)
 
     def _make_engine(self) -> Engine:
         """Connections made when needed; a writer waits a limited time for another one.
@@ -143,7 +148,7 @@ class PostgresDatabase:
         """
         engine = create_engine(
             "postgresql+psycopg://",
-            creator=self._connect,
+            creator=lambda: self._connect(),
             hide_parameters=True,  # an error would show hashes of tokens and secrets of tournaments
             max_overflow=-1,  # as many as there are threads that ask
             pool_pre_ping=True,  # one that the server has closed meanwhile is made again

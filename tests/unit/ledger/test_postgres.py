@@ -209,6 +209,18 @@ def test_a_restart_that_is_shorter_than_the_patience_is_not_noticed(steady: Clus
         again.join()
 
 
+def test_a_member_that_begins_while_the_server_is_away_waits_for_it(steady: Cluster, url: str) -> None:
+    """A director that dies together with the database must not give its tournament up."""
+    with Ledger.open(url) as ledger:
+        ledger.create_tournament("cup", "", b"s")
+        steady.stop()
+        again = threading.Timer(0.5, steady.start)
+        again.start()
+        with Ledger.open(url, access=Access.MEMBER, wait=SHORT) as member:
+            assert len(member.record([make_outcome(1)]).new) == 1
+        again.join()
+
+
 def test_a_connection_cut_in_the_middle_of_a_write_leaves_nothing_of_it(cluster: Cluster, url: str) -> None:
     with Ledger.open(url) as ledger:
         ledger.create_tournament("cup", "", b"s")
