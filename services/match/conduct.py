@@ -15,6 +15,8 @@ WASTE = Rate(per_second=100, burst=1000)
 """Records in vain: a heartbeat is one, and comes some twenty times a second where the agreed pace is the quickest."""
 COMINGS = Rate(per_second=2, burst=100)
 """Streams of one bot: a client that pauses between its attempts, ever longer, never comes near."""
+RETOLD = 100
+"""So many seats of a bot cost as much as a stream more: on each one it is told all of them anew."""
 RETRY_S = WASTE.burst / WASTE.per_second
 """So long a bot that was sent away stays away: until its bucket is full again."""
 EMPTY_COST = 10
@@ -23,6 +25,8 @@ BROKEN_COST = 250
 """What a stream costs that had to be ended because of what the client sent."""
 CROSSED = 2
 """An answer and a `ready` may be on their way while a match ends."""
+EXCUSED_LIMIT = 50_000
+"""No more than this crosses at once, at ten thousand tables; who behaves for long saves up nothing for a flood."""
 
 STRANGERS_OF_PEER = 1_000
 STRANGERS_LIMIT = 4_000
@@ -41,26 +45,29 @@ class Conduct:
         self._excused = 0
         self._shut_until = now
 
-    def come(self, now: float) -> None:
-        """The bot opens a stream. Raises PlatformError RATE_LIMITED if it must not yet."""
+    def come(self, now: float, seats: int = 0) -> None:
+        """The bot, with so many seats here, opens a stream. Raises PlatformError RATE_LIMITED if it must not yet."""
         wait = self._shut_until - now
         if wait > 0:
             raise rate_limited("the bot sent too much that nobody had asked for, and was sent away", wait)
-        wait = self._comings.try_take(now)
+        wait = self._comings.try_take(now, 1 + seats / RETOLD)
         if wait > 0:
             # A second stream at the earliest moment would be refused with the next: let some gather.
             raise rate_limited("the bot opens too many streams", max(wait, STRANGER_RETRY_S))
 
     def excuse(self, records: int) -> None:
         """So many records may come in vain that the bot could not know to be so."""
-        self._excused += records
+        self._excused = min(self._excused + records, EXCUSED_LIMIT)
 
-    def waste(self, now: float, records: int = 1) -> bool:
-        """Something came in vain; True if that was too much, and the bot has to go."""
-        if self._excused >= records:
-            self._excused -= records
+    def waste(self, now: float, cost: int = 1) -> bool:
+        """Something came in vain; True if that was too much, and the bot has to go.
+
+        What costs more than one record does is no record that crossed with anything: for that there is no excuse.
+        """
+        if cost == 1 and self._excused:
+            self._excused -= 1
             return False
-        if self._waste.try_take(now, records) == 0.0:
+        if self._waste.try_take(now, cost) == 0.0:
             return False
         self.shut(now, RETRY_S)
         return True

@@ -77,7 +77,7 @@ class MatchServicer:
         ticket = self._admit(hello)
         now = self._clock.monotonic()
         conduct = self._floor.conduct_of(ticket.bot_id, now)
-        conduct.come(now)
+        conduct.come(now, len(self._floor.seats_of(ticket.bot_id)))
         stream = _Stream(self._terms, context, self._floor, self._metrics, self._clock)
         session = stream.open(hello, ticket, conduct)
         try:
@@ -243,9 +243,9 @@ class _Stream:
             if not useful and self._wasted(now):
                 return
 
-    def _wasted(self, now: float, records: int = 1) -> bool:
+    def _wasted(self, now: float, cost: int = 1) -> bool:
         """Something came in vain; True if the bot has to go because of it."""
-        if not self._conduct.waste(now, records):
+        if not self._conduct.waste(now, cost):
             return False
         self._session.close(
             Farewell(Reason.RATE_LIMITED, "the client sent too much that nobody had asked for", retry_after=RETRY_S)

@@ -12,6 +12,9 @@ from services.common.errors import PlatformError, Reason
 from services.match.conduct import (
     BROKEN_COST,
     COMINGS,
+    CROSSED,
+    EMPTY_COST,
+    EXCUSED_LIMIT,
     RETRY_S,
     STRANGERS_LIMIT,
     STRANGERS_OF_PEER,
@@ -56,6 +59,37 @@ def test_what_a_bot_could_not_know_to_be_in_vain_is_excused() -> None:
     conduct = Conduct(0.0)
     conduct.excuse(50_000)
     assert flood(conduct, 0.0) == 50_000 + WASTE.burst + 1
+
+
+def test_excuses_are_not_saved_up_for_a_flood() -> None:
+    conduct = Conduct(0.0)
+    for _ in range(100_000):
+        conduct.excuse(CROSSED)
+    assert flood(conduct, 0.0) == EXCUSED_LIMIT + WASTE.burst + 1
+
+
+def test_a_record_that_crossed_is_no_excuse_for_a_broken_stream_or_an_empty_message() -> None:
+    conduct = Conduct(0.0)
+    conduct.excuse(50_000)
+    assert [conduct.waste(0.0, BROKEN_COST) for _ in range(5)] == [False] * 4 + [True]
+    conduct = Conduct(0.0)
+    conduct.excuse(50_000)
+    assert next(number for number in range(1, 10_000) if conduct.waste(0.0, EMPTY_COST)) == WASTE.burst / EMPTY_COST + 1
+
+
+def comings(seats: int) -> int:
+    """How many streams a bot with so many seats may open at once."""
+    conduct = Conduct(0.0)
+    for number in range(1000):
+        try:
+            conduct.come(0.0, seats)
+        except PlatformError:
+            return number
+    raise AssertionError("it may open any number")
+
+
+def test_a_bot_at_many_tables_comes_less_often_at_once_since_it_is_told_all_of_them_each_time() -> None:
+    assert [comings(seats) for seats in (0, 100, 1000, 10_000)] == [100, 50, 9, 1]
 
 
 def test_a_few_broken_streams_are_borne_and_then_the_bot_has_to_wait() -> None:
