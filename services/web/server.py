@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from services.common.errors import SetupError
 from services.common.targets import format_address
@@ -18,6 +21,12 @@ GRACE_SECONDS = 2
 """How long requests may go on when the server is closed."""
 
 BACKLOG = 128
+
+PATIENCE_SECONDS = 30.0
+"""A connection on which no answer is finished in this time is closed: nothing else ends one that says nothing."""
+
+CONNECTIONS = 500
+"""At the same time; the process needs its files for bots and for the ledger."""
 
 
 class WebServer:
@@ -41,7 +50,48 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def serve_web(app: Starlette, host: str, port: int = 0, *, tls: ServerTls | None = None) -> WebServer:
+class _Connection(H11Protocol):
+    """One connection, with an end to the patience with it."""
+
+    def __init__(self, *args: Any, patience: float, limit: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._patience = patience
+        self._limit = limit
+        self._answers = 0
+        self._look: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self._limit:
+            transport.abort()
+        else:
+            self._look = self.loop.call_later(self._patience, self._look_again, 0)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._look is not None:
+            self._look.cancel()
+
+    def on_response_complete(self) -> None:
+        self._answers += 1
+        super().on_response_complete()
+
+    def _look_again(self, answers: int) -> None:
+        if self._answers == answers:
+            self.transport.abort()
+        else:
+            self._look = self.loop.call_later(self._patience, self._look_again, self._answers)
+
+
+async def serve_web(
+    app: Starlette,
+    host: str,
+    port: int = 0,
+    *,
+    tls: ServerTls | None = None,
+    patience: float = PATIENCE_SECONDS,
+    connections: int = CONNECTIONS,
+) -> WebServer:
     """Serve `app` in the running loop; port 0: any free one.
 
     Raises SetupError when the address cannot be listened on.
@@ -50,6 +100,7 @@ async def serve_web(app: Starlette, host: str, port: int = 0, *, tls: ServerTls 
     listening = _listen(host, port)
     config = uvicorn.Config(
         app,
+        http=functools.partial(_Connection, patience=patience, limit=connections),  # type: ignore[arg-type]
         log_config=None,
         access_log=False,
         lifespan="off",
