@@ -103,6 +103,14 @@ deals: 1
 clock: off
 ...
 """
+ROUNDS_SPEC = "name: r\nprofile: bean\nbots: [a, b]\nschedule: {kind: rounds, rounds: 5}\nduplicate: par\ndeals: 1\n"
+GAUNTLET_SPEC = """name: g
+profile: special
+bots: [a, b, c]
+schedule: {kind: gauntlet, challengers: [a], meetings: 10}
+duplicate: field
+deals: 1
+"""
 BOMBS = (
     "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
     "name: !!python/object/apply:os.system [ls]\n",
@@ -117,7 +125,7 @@ BOMBS = (
 )
 
 
-@target(SPEC, BLOCK_SPEC, *BOMBS, is_text=True)
+@target(SPEC, BLOCK_SPEC, ROUNDS_SPEC, GAUNTLET_SPEC, *BOMBS, is_text=True)
 def specs(data: bytes) -> None:
     with contextlib.suppress(SpecError):
         spec = parse_spec(text_of(data))

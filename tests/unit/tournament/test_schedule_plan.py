@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from services.tournament.schedule import Schedule, ScheduledMatch, make_schedule
+from services.tournament.schedule import Schedule, ScheduledMatch, make_schedule, rotas
 from services.tournament.schedule.full import FullSelection
 from services.tournament.schedule.plan import WINDOW
 from services.tournament.schedule.selection import Lineups
@@ -165,6 +165,30 @@ def test_a_schedule_without_a_seed_is_refused() -> None:
 )
 def test_a_recorded_tournament_finds_the_same_schedule_for_ever(kind: str, fingerprint: str) -> None:
     # A tournament is resumed from its spec and seed: if this changes, running tournaments of older versions break.
-    schedule = make_schedule(parse_spec(SPEC.replace("f, g]", "f, g, h, i]").format(kind, "recorded")))
+    assert fingerprint_of(SPEC.replace("f, g]", "f, g, h, i]").format(kind, "recorded")) == fingerprint
+
+
+@pytest.mark.parametrize(
+    ("kind", "duplicate", "fingerprint"),
+    [
+        ("{kind: rounds, rounds: 35}", "rotation", "2b89b8c22c861aff"),
+        ("{kind: rounds, rounds: 35}", "field", "b6a0437ca3a1bdb9"),
+        ("{kind: gauntlet, challengers: [a, b], matches: 65}", "rotation", "e8b3c92a010c70bf"),
+        ("{kind: balanced, matches: 65}", "par", "8a262b0ecb845ec6"),
+    ],
+)
+def test_a_recorded_tournament_of_any_other_kind_does_so_too(kind: str, duplicate: str, fingerprint: str) -> None:
+    text = SPEC.replace("f, g]", "f, g, h, i, j, k]").format(kind, "recorded")
+    assert fingerprint_of(text + f"duplicate: {duplicate}\n") == fingerprint
+
+
+def test_it_does_so_too_where_its_rounds_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rotas, "WORK", 110)
+    text = SPEC.replace("f, g]", "f, g, h, i, j, k]").format("{kind: rounds, rounds: 37}", "recorded")
+    assert fingerprint_of(text + "duplicate: none\n") == "31d5bd05de05d418"
+
+
+def fingerprint_of(spec: str) -> str:
+    schedule = make_schedule(parse_spec(spec))
     text = "\n".join(f"{match.number} {match.group} {match.rotation} {match.entrants}" for match in schedule)
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == fingerprint
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
