@@ -8,6 +8,7 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine
 
 from services.common.clock import Clock
+from services.common.errors import PlatformError
 
 WRITES = "ledger_writes"
 """The execution option of a connection whose transactions write."""
@@ -22,6 +23,15 @@ class Access(Enum):
     """Another process of the same platform, for example a director: reads and writes under the platform's lock."""
     READER = "reader"
     """Reads only; the platform may be running or not."""
+
+
+class DatabaseRefused(PlatformError):
+    """LEDGER_UNWRITABLE, but not for want of room: the server of the database is away, or does not let us in."""
+
+    @property
+    def next_step(self) -> str:
+        """What to do next, one sentence."""
+        return "Then try again; nothing finished is lost."
 
 
 class Database(Protocol):

@@ -8,10 +8,12 @@ import psycopg
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from services.common.errors import PlatformError, Reason
+from services.ledger.database import DatabaseRefused
 
 _LOCKED = {"55P03", "40P01", "40001"}  # did not get the lock in time, deadlock, serialization failure
 _DAMAGED = {"XX001", "XX002"}
 _NOT_NOW = ("08", "53", "57P", "58")  # connection, resources, shutdown, system: classes of SQLSTATE
+_NO_ROOM = {"53100", "58030"}  # disk full, I/O error
 _NOT_ALLOWED = {"25006", "42501"}  # read-only transaction, insufficient privilege
 
 _FATAL = re.compile(r".*?(?:FATAL|ERROR): +", re.DOTALL)
@@ -51,8 +53,9 @@ def error_from(error: BaseException, ledger: str) -> Exception | None:
     if code in _DAMAGED:
         message = f"The ledger {ledger} is damaged ({_brief(cause)}): put a copy in its place."
         return PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=ledger, detail=_brief(cause))
-    if code in _NOT_ALLOWED:
-        return _unwritable(f"The ledger {ledger} cannot be written: {_brief(cause)}.", ledger, cause)
+    if code in _NO_ROOM | _NOT_ALLOWED:
+        message = f"The ledger {ledger} cannot be written: {_brief(cause)}."
+        return PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=ledger, detail=_brief(cause))
     if code.startswith(_NOT_NOW) or (not code and isinstance(cause, psycopg.OperationalError)):
         return _not_reached(cause, ledger)
     if isinstance(cause, psycopg.IntegrityError):
@@ -77,15 +80,14 @@ def _not_reached(cause: psycopg.Error, ledger: str) -> PlatformError:
         if mark in text:
             return _unwritable(f"The ledger {ledger} cannot be opened: {meaning}; {advice}.", ledger, cause)
     return _unwritable(
-        f"The database of the ledger {ledger} cannot be reached ({_brief(cause)}): see to it that it runs; nothing "
-        "finished is lost.",
+        f"The database of the ledger {ledger} cannot be reached ({_brief(cause)}): see to it that it runs.",
         ledger,
         cause,
     )
 
 
 def _unwritable(message: str, ledger: str, cause: psycopg.Error) -> PlatformError:
-    return PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=ledger, detail=_brief(cause))
+    return DatabaseRefused(Reason.LEDGER_UNWRITABLE, message, ledger=ledger, detail=_brief(cause))
 
 
 def _brief(cause: psycopg.Error) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import signal
 import threading
 import time
@@ -9,11 +11,13 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from services.common.errors import PlatformError, Reason
 from services.ledger.database import Access
 from services.ledger.ledger import Ledger
+from services.ledger.postgres_errors import error_from
 from tests.databases.postgres import PASSWORD, USER, Cluster
 from tests.unit.ledger.conftest import POSTGRES
 from tests.unit.ledger.outcomes import make_outcome
@@ -67,6 +71,8 @@ def test_a_server_that_refuses_says_why_in_our_words(cluster: Cluster, user: str
 def test_a_server_that_is_not_there_is_named_without_the_password(cluster: Cluster) -> None:
     error = refusal(cluster.url("ledger", host="127.0.0.1:1"))
     assert f"postgresql://{USER}@127.0.0.1:1/ledger cannot be reached (Connection refused)" in error.message
+    assert error.next_step == "Then try again; nothing finished is lost."
+    assert pickle.loads(pickle.dumps(error)).next_step == error.next_step  # it crosses between processes
 
 
 def test_a_url_that_cannot_be_is_refused_without_the_password() -> None:
@@ -102,12 +108,34 @@ def test_only_the_platform_makes_the_tables(cluster: Cluster, access: Access) ->
         assert "there is no table in it" in refusal(cluster.url(name), access).message
 
 
+def test_a_user_who_may_not_make_tables_is_told_so(cluster: Cluster) -> None:
+    cluster.execute("CREATE ROLE guest LOGIN")
+    with cluster.database() as name:
+        error = refusal(f"postgresql://guest@/{name}?host={cluster.folder}&port={cluster.port}")
+        assert "cannot be written: permission denied for schema public" in error.message
+        assert "give the right to write" in error.next_step
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "reason"),
+    [
+        (psycopg.errors.DiskFull("no room"), "cannot be written: no room", Reason.LEDGER_UNWRITABLE),
+        (psycopg.errors.AdminShutdown("going"), "cannot be reached (going)", Reason.LEDGER_UNWRITABLE),
+        (psycopg.errors.TooManyConnections("sorry"), "cannot be reached (sorry)", Reason.LEDGER_UNWRITABLE),
+        (psycopg.errors.DeadlockDetected("dead"), "being written by another process", Reason.LEDGER_LOCKED),
+        (psycopg.errors.DataCorrupted("torn page"), "is damaged (torn page)", Reason.LEDGER_UNWRITABLE),
+    ],
+)
+def test_what_goes_wrong_while_running_is_said_in_our_words(error: Exception, sentence: str, reason: Reason) -> None:
+    plain = error_from(error, "arena")
+    assert isinstance(plain, PlatformError)
+    assert (plain.reason, sentence in plain.message) == (reason, True)
+
+
 # ----------------------------------------------------------------------------------------------------- whose it is
 
 
 def test_a_second_platform_is_told_who_has_the_ledger(url: str) -> None:
-    import os
-
     with Ledger.open(url):
         error = refusal(url)
     assert error.reason is Reason.LEDGER_LOCKED
@@ -116,8 +144,6 @@ def test_a_second_platform_is_told_who_has_the_ledger(url: str) -> None:
 
 
 def test_a_writer_that_waits_in_vain_may_try_again(cluster: Cluster, url: str) -> None:
-    import psycopg
-
     from services.ledger.postgres import WRITER_LOCK
 
     with Ledger.open(url, wait=SHORT) as ledger:
@@ -144,8 +170,6 @@ def test_a_platform_whose_lock_was_cut_takes_it_again(cluster: Cluster, url: str
 
 
 def test_a_platform_that_lost_its_ledger_to_another_is_told_so(cluster: Cluster, url: str) -> None:
-    import psycopg
-
     from services.ledger.postgres_lock import PLATFORM_LOCK
 
     with Ledger.open(url) as ledger, psycopg.connect(cluster.socket_url("ledger"), autocommit=True) as other:
