@@ -354,7 +354,9 @@ def make_database(place: str | Path, access: Access, wait: timedelta) -> Databas
     if isinstance(place, str) and is_database_url(place):
         try:
             from services.ledger.postgres import PostgresDatabase
-        except ImportError:
+        except ImportError as error:
+            if (error.name or "psycopg").partition(".")[0] != "psycopg":
+                raise
             shown = format_place(place)
             message = (
                 f"The ledger {shown} needs the driver of PostgreSQL: pip install 'baohuang-arena[server,postgres]'."
