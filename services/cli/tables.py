@@ -112,6 +112,31 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
     return table
 
 
+ROLES = ("emperor", "guard", "rebel", "solo")
+
+
+def roles_table(standings: Iterable[pb.Standing]) -> Any:
+    """What each bot makes of each role, in the order of the table: mean, interval and deals."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("bot", no_wrap=True)
+    for title in (part for role in ROLES for part in (role, "95 %", "deals")):
+        table.add_column(title, justify="right", no_wrap=True)
+    for line in standings:
+        by_role = {one.role: one for one in line.roles}
+        table.add_row(line.name, *(cell for role in ROLES for cell in _role_cells(by_role.get(role))))
+    return table
+
+
+def _role_cells(one: pb.RoleStanding | None) -> tuple[str, str, str]:
+    if one is None:
+        return "-", "-", "0"
+    width = _half_width(one.low, one.high, 2) if one.HasField("low") else "-"
+    return f"{one.points_per_deal:+.2f}", width, str(one.deals)
+
+
 def _beans_of(line: pb.Standing) -> tuple[str, str]:
     """Mean beans per deal and their interval; with rooms and stakes they are large, so one digit is enough."""
     width = _half_width(line.beans_low, line.beans_high, 1) if line.HasField("beans_low") else "-"

@@ -12,7 +12,7 @@ from services.ledger.values import Result, TournamentState
 from services.tournament.schedule import Spread
 from services.tournament.servicer.desk import TournamentView
 from services.tournament.servicer.plans import Plan
-from services.tournament.standings import Order, Standing
+from services.tournament.standings import Order, RoleStanding, Standing
 
 _STATES = {
     TournamentState.OPEN: pb.STATE_OPEN,
@@ -120,6 +120,19 @@ def standing_to_proto(standing: Standing) -> pb.Standing:
         deals_spoiled=standing.spoiled,
         points_paid=standing.points_paid,
         beans_paid=None if standing.beans_paid is None else min(standing.beans_paid, _MOST_BEANS_PAID),
+        roles=[role_to_proto(one) for one in standing.roles],
+    )
+
+
+def role_to_proto(standing: RoleStanding) -> pb.RoleStanding:
+    """What an entrant made of one role."""
+    return pb.RoleStanding(
+        role=standing.role.label,
+        deals=standing.deals,
+        blocks=standing.blocks,
+        points_per_deal=standing.points_per_deal,
+        low=standing.low,
+        high=standing.high,
     )
 
 

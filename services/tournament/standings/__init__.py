@@ -2,7 +2,19 @@
 
 from services.tournament.standings.datum import Datum, DatumKind
 from services.tournament.standings.paying import bean_unit
+from services.tournament.standings.roles import Role, RoleStanding
 from services.tournament.standings.table import StandingsTable, compute_standings
 from services.tournament.standings.values import Order, PlayedMatch, Standing
 
-__all__ = ["Datum", "DatumKind", "Order", "PlayedMatch", "Standing", "StandingsTable", "bean_unit", "compute_standings"]
+__all__ = [
+    "Datum",
+    "DatumKind",
+    "Order",
+    "PlayedMatch",
+    "Role",
+    "RoleStanding",
+    "Standing",
+    "StandingsTable",
+    "bean_unit",
+    "compute_standings",
+]

@@ -22,6 +22,7 @@ from math import lcm
 from bots_sdk.rules.cards import SEATS
 from services.common.matches import DealScore, FaultRules
 from services.tournament.standings.paying import NOTHING, Paid, paid_by
+from services.tournament.standings.roles import Role, role_of
 from services.tournament.standings.values import PlayedMatch
 
 Hand = tuple[int, int]
@@ -55,7 +56,8 @@ class Compared:
     """One entrant in one deal: points and beans against the datum, each `scale` times, and what was paid of it.
 
     `deals` is 1, or 0 for a deal that does not count because there was nothing to compare it with. `raw` are the points
-    as they were played, `beans` is None without beans. `spared`: somebody else spoiled the deal.
+    as they were played, `beans` is None without beans. `role` is None in a void deal. `spared`: somebody else
+    spoiled the deal.
     """
 
     entrant: int
@@ -67,6 +69,7 @@ class Compared:
     paid: Paid
     spoils: bool
     spared: bool
+    role: Role | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,7 @@ def _compare(  # noqa: PLR0913 - one step of the loop above
         paid=paid,
         spoils=spoils,
         spared=bool(deal.spoiled) and not spoils,
+        role=role_of(deal, seat),
     )
 
 

@@ -5,8 +5,10 @@ entrant and not five. Where a block has only some of its rotations yet, it weigh
 
 The interval is Student's, on block means: mean ± t · s / √blocks. A bootstrap over blocks was the other candidate:
 its percentile interval is too short with few blocks (89 % instead of 95 % at eight), and a mean over five hands is
-close enough to normal for t to hold what it promises. With blocks of unequal weight it is the interval of a ratio of
-two sums, points over deals (Cochran, Sampling Techniques, 6.3); with equal weights the two are the same.
+close enough to normal for t to hold what it promises. The standard error is that of such a bootstrap, in closed form
+instead of by drawing (`test_standings_by_role.py` draws, and compares). With blocks of unequal weight it is the
+interval of a ratio of two sums, points over deals (Cochran, Sampling Techniques, 6.3); with equal weights the two are
+the same.
 
 A deal in which the platform decided for a seat is *spoiled* by it. For that seat it counts, by the rule of `paying`;
 for the others it is left out, so that they neither gain nor lose by it. With rotation it is left out in its whole
@@ -15,6 +17,8 @@ block: whoever leaves out one of the five matches leaves out good hands or bad o
 Where deals are compared with a *datum* (`datum.py`) all that is made of it: a block is the deal at all its tables, and
 everybody has one observation in it. What somebody spoiled is then left out at that table only: the others are compared
 with the same hand, good or bad, so nobody gains by which deals are left out.
+
+By role it is all the same again: the blocks in which an entrant was emperor, what it made as one, in how many deals.
 
 All sums are sums of whole numbers, and blocks are taken in their own order, so the order of the results changes
 nothing.
@@ -31,6 +35,7 @@ from bots_sdk.rules.titles import title_of
 from services.common.matches import DealScore, FaultRules, OthersScore, SeatFaults
 from services.tournament.standings.datum import Datum, DatumBlock, DatumKind, dealers
 from services.tournament.standings.paying import NOTHING, Paid, paid_by
+from services.tournament.standings.roles import Role, RoleStanding, role_of
 from services.tournament.standings.student import t_quantile
 from services.tournament.standings.values import Order, PlayedMatch, Standing
 
@@ -39,7 +44,9 @@ MIN_BLOCKS = 10
 _UPPER = 0.975
 _COLUMNS = {Order.POINTS: (0, 1), Order.BEANS: (2, 3)}
 """Where in a block is what was won, and in how many deals; behind them are points and beans as they were played."""
-_EMPTY = (0, 0, 0, 0, 0, 0)
+_ROLES = {role: (6 + 2 * role, 7 + 2 * role) for role in Role}
+"""The same for points by role."""
+_EMPTY = (0,) * 14
 
 
 _Block = tuple[int, int]
@@ -49,7 +56,7 @@ _Block = tuple[int, int]
 class StandingsTable:
     """Takes in matches in any order and has the table ready at any time.
 
-    Memory grows with entrants times blocks: six numbers for each block an entrant has played in.
+    Memory grows with entrants times blocks: some numbers for each block an entrant has played in.
     """
 
     def __init__(
@@ -130,7 +137,7 @@ class StandingsTable:
         if self._datum is not None:
             return  # what it made of the deal is known when the others have played it too
         if spoils or deal.faults[seat]:
-            self._pay(entrant, block, paid_by(seat, deal, self._rules, self._unit), has_beans)
+            self._pay(entrant, block, paid_by(seat, deal, self._rules, self._unit), role_of(deal, seat), has_beans)
         if deal.spoiled and not spoils and self._rules.others is OthersScore.DEAL:
             return
         sums = (self._faulty if spoils else self._blocks)[entrant].setdefault(block, list(_EMPTY))
@@ -141,11 +148,13 @@ class StandingsTable:
             sums[2] += deal.beans[seat]
             sums[3] += 1
             sums[5] += deal.beans[seat]
+        _add_to_role(sums, role_of(deal, seat), deal.points[seat], 1)
 
-    def _pay(self, entrant: int, block: _Block, paid: Paid, has_beans: bool) -> None:
+    def _pay(self, entrant: int, block: _Block, paid: Paid, role: Role | None, has_beans: bool) -> None:
         sums = self._faulty[entrant].setdefault(block, list(_EMPTY))
         sums[0] -= paid.points * self._scale
         sums[4] -= paid.points
+        _add_to_role(sums, role, -paid.points * self._scale, 0)
         self._played[entrant][4] += paid.points
         if has_beans:
             sums[2] -= paid.beans * self._scale
@@ -163,7 +172,7 @@ class StandingsTable:
             for one in held.compared(self._datum, len(self._names), self._rules, self._unit):
                 has_beans = self._has_beans and one.beans is not None
                 if one.paid is not NOTHING:
-                    self._pay(one.entrant, block, one.paid, has_beans)
+                    self._pay(one.entrant, block, one.paid, one.role, has_beans)
                 if not one.deals or (one.spared and self._rules.others is not OthersScore.PLAYED):
                     continue
                 sums = (self._faulty if one.spoils else self._blocks)[one.entrant].setdefault(block, list(_EMPTY))
@@ -174,6 +183,7 @@ class StandingsTable:
                     sums[2] += one.beans
                     sums[3] += 1
                     sums[5] += one.raw_beans
+                _add_to_role(sums, one.role, one.points, 1)
 
     def standings(self, order: Order = Order.POINTS) -> list[Standing]:
         """The table as it is now, best first; entrants with the very same mean share a rank and are listed by name."""
@@ -205,9 +215,9 @@ class StandingsTable:
         return Fraction(sum(block[won] for block in blocks), deals * self._scale)
 
     def _standing(self, entrant: int, blocks: Sequence[Sequence[int]], rank: int) -> Standing:
-        points, low, high = _mean_and_ends(blocks, Order.POINTS, self._scale)
+        points, low, high = _mean_and_ends(blocks, _COLUMNS[Order.POINTS], self._scale)
         beans, beans_low, beans_high = (
-            _mean_and_ends(blocks, Order.BEANS, self._scale) if self._has_beans else (None, None, None)
+            _mean_and_ends(blocks, _COLUMNS[Order.BEANS], self._scale) if self._has_beans else (None, None, None)
         )
         total = sum(block[4] for block in blocks)
         timeouts, illegal_answers, disconnects, takeovers = self._faults[entrant]
@@ -235,6 +245,7 @@ class StandingsTable:
             spoiled=spoiled,
             points_paid=points_paid,
             beans_paid=beans_paid if self._has_beans else None,
+            roles=tuple(one for role in Role if (one := _of_role(role, blocks, self._scale)) is not None),
         )
 
 
@@ -272,15 +283,32 @@ def interval(won: Sequence[int], deals: Sequence[int]) -> tuple[float, float | N
 
 
 def _mean_and_ends(
-    blocks: Sequence[Sequence[int]], order: Order, scale: int
+    blocks: Sequence[Sequence[int]], columns: tuple[int, int], scale: int
 ) -> tuple[float, float | None, float | None]:
     """Mean per deal, and the two ends of its interval; what was won is `scale` times what it is."""
-    won, counted = _COLUMNS[order]
+    won, counted = columns
     with_deals = [block for block in blocks if block[counted] or block[won]]
     mean, margin = interval([block[won] for block in with_deals], [block[counted] for block in with_deals])
     if margin is None:
         return mean / scale, None, None
     return mean / scale, (mean - margin) / scale, (mean + margin) / scale
+
+
+def _add_to_role(sums: list[int], role: Role | None, won: int, deals: int) -> None:
+    if role is not None:
+        at, counted = _ROLES[role]
+        sums[at] += won
+        sums[counted] += deals
+
+
+def _of_role(role: Role, blocks: Sequence[Sequence[int]], scale: int) -> RoleStanding | None:
+    """None for a role in which no deal counts."""
+    _, counted = _ROLES[role]
+    deals = sum(block[counted] for block in blocks)
+    if not deals:
+        return None
+    mean, low, high = _mean_and_ends(blocks, _ROLES[role], scale)
+    return RoleStanding(role, deals, sum(block[counted] > 0 for block in blocks), mean, low, high)
 
 
 def _place(mean: Fraction | None, name: str) -> tuple[bool, Fraction, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from services.common.matches import DealScore, SeatFaults
+from services.tournament.standings.roles import RoleStanding
 
 
 class Order(Enum):
@@ -38,7 +39,8 @@ class Standing:
     `points` are those of all counted deals together, less what was paid; `title` goes with them, empty without titles.
     `beans` are those of the same deals, with mean, interval and `beans_paid` as for points; None where nothing is
     settled in beans. Where deals are compared with a datum, means and intervals are of what was made against it,
-    `points` and `beans` of what was played.
+    `points` and `beans` of what was played. `roles` has what it made as emperor, guard, rebel and solo, as far as
+    it was any of them.
     """
 
     rank: int
@@ -63,6 +65,7 @@ class Standing:
     spoiled: int = 0
     points_paid: int = 0
     beans_paid: int | None = None
+    roles: tuple[RoleStanding, ...] = ()
 
     @property
     def faults(self) -> int:

@@ -762,6 +762,11 @@ class Standing(_message.Message):
     DEALS_SPOILED_FIELD_NUMBER: _builtins.int
     POINTS_PAID_FIELD_NUMBER: _builtins.int
     BEANS_PAID_FIELD_NUMBER: _builtins.int
+    ROLES_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
+    RATING_LOW_FIELD_NUMBER: _builtins.int
+    RATING_HIGH_FIELD_NUMBER: _builtins.int
+    OPENSKILL_FIELD_NUMBER: _builtins.int
     rank: _builtins.int
     """Its place; tied entrants share one."""
     name: _builtins.str
@@ -806,6 +811,18 @@ class Standing(_message.Message):
     """Points taken off for its faults; `points` and `points_per_deal` are without them already."""
     beans_paid: _builtins.int
     """Beans taken off for its faults; not set without beans. What does not fit stays at the end of the range."""
+    rating: _builtins.float
+    """Least-squares rating: points per deal it would make among average partners and opponents; not set without deals."""
+    rating_low: _builtins.float
+    """Lower end of the 95 % interval of `rating`; not set with too few blocks."""
+    rating_high: _builtins.float
+    """Upper end."""
+    openskill: _builtins.float
+    """OpenSkill's ordinal (mu - 3 sigma) over the matches in the order of the schedule; not set without matches."""
+    @_builtins.property
+    def roles(self) -> _containers.RepeatedCompositeFieldContainer[Global___RoleStanding]:
+        """What it made of each role, as far as it had the role: emperor, guard, rebel, solo."""
+
     def __init__(
         self,
         *,
@@ -831,10 +848,15 @@ class Standing(_message.Message):
         deals_spoiled: _builtins.int = ...,
         points_paid: _builtins.int = ...,
         beans_paid: _builtins.int | None = ...,
+        roles: _abc.Iterable[Global___RoleStanding] | None = ...,
+        rating: _builtins.float | None = ...,
+        rating_low: _builtins.float | None = ...,
+        rating_high: _builtins.float | None = ...,
+        openskill: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "high", b"high", "low", b"low"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "_openskill", b"_openskill", "_rating", b"_rating", "_rating_high", b"_rating_high", "_rating_low", b"_rating_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "high", b"high", "low", b"low", "openskill", b"openskill", "rating", b"rating", "rating_high", b"rating_high", "rating_low", b"rating_low"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "blocks", b"blocks", "deals", b"deals", "deals_counted", b"deals_counted", "deals_spoiled", b"deals_spoiled", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "points", b"points", "points_paid", b"points_paid", "points_per_deal", b"points_per_deal", "rank", b"rank", "takeovers", b"takeovers", "timeouts", b"timeouts", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "_openskill", b"_openskill", "_rating", b"_rating", "_rating_high", b"_rating_high", "_rating_low", b"_rating_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "blocks", b"blocks", "deals", b"deals", "deals_counted", b"deals_counted", "deals_spoiled", b"deals_spoiled", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "openskill", b"openskill", "points", b"points", "points_paid", b"points_paid", "points_per_deal", b"points_per_deal", "rank", b"rank", "rating", b"rating", "rating_high", b"rating_high", "rating_low", b"rating_low", "roles", b"roles", "takeovers", b"takeovers", "timeouts", b"timeouts", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__beans: _TypeAlias = _typing.Literal["beans"]  # noqa: Y015
     _WhichOneofArgType__beans: _TypeAlias = _typing.Literal["_beans", b"_beans"]  # noqa: Y015
@@ -850,6 +872,14 @@ class Standing(_message.Message):
     _WhichOneofArgType__high: _TypeAlias = _typing.Literal["_high", b"_high"]  # noqa: Y015
     _WhichOneofReturnType__low: _TypeAlias = _typing.Literal["low"]  # noqa: Y015
     _WhichOneofArgType__low: _TypeAlias = _typing.Literal["_low", b"_low"]  # noqa: Y015
+    _WhichOneofReturnType__openskill: _TypeAlias = _typing.Literal["openskill"]  # noqa: Y015
+    _WhichOneofArgType__openskill: _TypeAlias = _typing.Literal["_openskill", b"_openskill"]  # noqa: Y015
+    _WhichOneofReturnType__rating: _TypeAlias = _typing.Literal["rating"]  # noqa: Y015
+    _WhichOneofArgType__rating: _TypeAlias = _typing.Literal["_rating", b"_rating"]  # noqa: Y015
+    _WhichOneofReturnType__rating_high: _TypeAlias = _typing.Literal["rating_high"]  # noqa: Y015
+    _WhichOneofArgType__rating_high: _TypeAlias = _typing.Literal["_rating_high", b"_rating_high"]  # noqa: Y015
+    _WhichOneofReturnType__rating_low: _TypeAlias = _typing.Literal["rating_low"]  # noqa: Y015
+    _WhichOneofArgType__rating_low: _TypeAlias = _typing.Literal["_rating_low", b"_rating_low"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__beans) -> _WhichOneofReturnType__beans | None: ...
     @_typing.overload
@@ -864,8 +894,65 @@ class Standing(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__high) -> _WhichOneofReturnType__high | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__low) -> _WhichOneofReturnType__low | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__openskill) -> _WhichOneofReturnType__openskill | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rating) -> _WhichOneofReturnType__rating | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rating_high) -> _WhichOneofReturnType__rating_high | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rating_low) -> _WhichOneofReturnType__rating_low | None: ...
 
 Global___Standing: _TypeAlias = Standing  # noqa: Y015
+
+@_typing.final
+class RoleStanding(_message.Message):
+    """What a bot made of one role, in the deals that count."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROLE_FIELD_NUMBER: _builtins.int
+    DEALS_FIELD_NUMBER: _builtins.int
+    BLOCKS_FIELD_NUMBER: _builtins.int
+    POINTS_PER_DEAL_FIELD_NUMBER: _builtins.int
+    LOW_FIELD_NUMBER: _builtins.int
+    HIGH_FIELD_NUMBER: _builtins.int
+    role: _builtins.str
+    """`emperor` with a guard, `guard`, `rebel` or `solo`."""
+    deals: _builtins.int
+    """Deals in that role."""
+    blocks: _builtins.int
+    """Deal blocks with such a deal."""
+    points_per_deal: _builtins.float
+    """Mean points per deal."""
+    low: _builtins.float
+    """Lower end of the 95 % interval; not set with too few blocks."""
+    high: _builtins.float
+    """Upper end."""
+    def __init__(
+        self,
+        *,
+        role: _builtins.str = ...,
+        deals: _builtins.int = ...,
+        blocks: _builtins.int = ...,
+        points_per_deal: _builtins.float = ...,
+        low: _builtins.float | None = ...,
+        high: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_high", b"_high", "_low", b"_low", "high", b"high", "low", b"low"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_high", b"_high", "_low", b"_low", "blocks", b"blocks", "deals", b"deals", "high", b"high", "low", b"low", "points_per_deal", b"points_per_deal", "role", b"role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__high: _TypeAlias = _typing.Literal["high"]  # noqa: Y015
+    _WhichOneofArgType__high: _TypeAlias = _typing.Literal["_high", b"_high"]  # noqa: Y015
+    _WhichOneofReturnType__low: _TypeAlias = _typing.Literal["low"]  # noqa: Y015
+    _WhichOneofArgType__low: _TypeAlias = _typing.Literal["_low", b"_low"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__high) -> _WhichOneofReturnType__high | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__low) -> _WhichOneofReturnType__low | None: ...
+
+Global___RoleStanding: _TypeAlias = RoleStanding  # noqa: Y015
 
 @_typing.final
 class GetRecordRequest(_message.Message):

@@ -1,0 +1,23 @@
+"""Tables as a person reads them."""
+
+from __future__ import annotations
+
+import io
+
+from baohuang.tournament.v1 import tournament_service_pb2 as pb
+from services.cli.tables import make_console, roles_table
+
+
+def text_of(table: object) -> list[list[str]]:
+    out = io.StringIO()
+    make_console(out).print(table)
+    return [line.split() for line in out.getvalue().splitlines()]
+
+
+def test_each_role_has_its_mean_interval_and_deals() -> None:
+    roles = [
+        pb.RoleStanding(role="rebel", deals=30, blocks=12, points_per_deal=-0.5, low=-1.5, high=0.5),
+        pb.RoleStanding(role="solo", deals=2, blocks=2, points_per_deal=8.0),
+    ]
+    lines = text_of(roles_table([pb.Standing(name="ann", roles=roles)]))
+    assert ["ann", "-", "-", "0", "-", "-", "0", "-0.50", "±", "1.00", "30", "+8.00", "-", "2"] in lines
