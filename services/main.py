@@ -22,10 +22,11 @@ from services.common.certificates import verify_server_tls
 from services.common.clock import SystemClock
 from services.common.errors import PlatformError, SetupError
 from services.common.ledger_urls import format_place
+from services.common.ports import LEFTOVERS, free_port
 from services.common.ray_token import ADVICE
 from services.common.reaper import Reaper, descendants_of
 from services.common.settings import Settings, verify_exposure
-from services.common.targets import format_address
+from services.common.targets import Role
 from services.common.tickets import KEY_BYTES
 from services.common.version import SERVER_VERSION
 from services.gateway.actor import GatewayDescription, start_gateway
@@ -99,8 +100,11 @@ class Platform:
         that are not in order, a port that is taken, a ledger that is locked, of another version or not writable; later:
         no Ray cluster at the address.
         """
-        settings = self._settings = _with_ports(_with_tls(self._settings))
-        self._ledger = Ledger.open(settings.ledger_place)
+        settings = self._settings = _with_folder(_with_tls(self._settings))
+        # A gateway has written here before: what a killed platform has left may still be ending.
+        patience = LEFTOVERS if (settings.logs_dir / f"{Role.GATEWAY}.jsonl").exists() else 0.0
+        self._ledger = Ledger.open(settings.ledger_place)  # first, as it knows a platform that runs from one that ends
+        settings = self._settings = await _with_ports(settings, patience)
         self.operator_token = provide_operator_token(self._ledger, settings.data_dir)
         if settings.ray_address:
             _verify_cluster(settings.ray_address)
@@ -310,42 +314,33 @@ def _with_tls(settings: Settings) -> Settings:
     )
 
 
-def _with_ports(settings: Settings) -> Settings:
-    """The settings with every port known and found free, and with a data directory that is there."""
+def _with_folder(settings: Settings) -> Settings:
+    """The settings with a data directory that is there, by a path that holds in every process."""
+    _make_folder(settings.data_dir)
+    return replace(settings, data_dir=settings.data_dir.absolute())
+
+
+def _make_folder(folder: Path, mode: int = 0o777) -> None:
+    """Raises SetupError."""
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:
-        sentence = f"The data directory {settings.data_dir} cannot be made ({error.strerror}): choose another."
+        sentence = f"The folder {folder} cannot be made ({error.strerror}): choose another data directory with --data."
         raise SetupError(sentence, key="data_dir") from None
+
+
+async def _with_ports(settings: Settings, patience: float) -> Settings:
+    """The settings with every port known and found free, at the latest after `patience` seconds."""
     match_ports = (
         range(settings.match_port, settings.match_port + settings.match_services) if settings.match_port else ()
     )
     for port in match_ports:
-        _free_port(settings.host, port, "--match-port")
+        await free_port(settings.host, port, "--match-port", patience)
     return replace(
         settings,
-        data_dir=settings.data_dir.absolute(),
-        port=_free_port(settings.host, settings.port, "--port"),
-        http_port=_free_port(settings.host, settings.http_port, "--http-port"),
+        port=await free_port(settings.host, settings.port, "--port", patience),
+        http_port=await free_port(settings.host, settings.http_port, "--http-port", patience),
     )
-
-
-def _free_port(host: str, port: int, option: str) -> int:
-    """The port, or any free one for 0. Raises SetupError when something else listens there."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-            probe.listen(1)
-        except OSError as error:
-            raise SetupError(
-                f"{format_address(host, port)} cannot be listened on ({error.strerror}): stop what uses it, or choose "
-                f"another address with {option} or --host.",
-                address=format_address(host, port),
-            ) from None
-        bound: int = probe.getsockname()[1]
-        return bound
 
 
 @contextlib.contextmanager
@@ -353,9 +348,9 @@ def streams_to(path: Path) -> Iterator[TextIO]:
     """What anything in this process prints goes to a file meanwhile; gives a stream that still reaches the terminal.
 
     Ray and the libraries below it print when processes die, whatever the log settings are, and from C++ too; so the
-    descriptors are turned away, not only Python's names for them.
+    descriptors are turned away, not only Python's names for them. Raises SetupError when there can be no such file.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_folder(path.parent, 0o700)
     sys.stdout.flush()
     sys.stderr.flush()
     saved = [os.dup(1), os.dup(2)]

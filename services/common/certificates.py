@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, Pub
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from services.common.errors import SetupError
+from services.common.options import format_option
 from services.common.tls import ServerTls, read_file
 
 SOON = timedelta(days=14)
@@ -38,7 +39,7 @@ def verify_server_tls(tls: ServerTls, told_host: str, now: datetime) -> list[str
         _verify_time("tls_client_ca", tls.client_ca, authorities, now)
         if not any(_may_sign(one) for one in authorities):
             raise SetupError(
-                f"tls_client_ca is {tls.client_ca}, which is no certificate authority but a single certificate: name "
+                f"--tls-client-ca is {tls.client_ca}, which is no certificate authority but a single certificate: name "
                 "the certificate of whoever issues those of the clients.",
                 key="tls_client_ca",
             )
@@ -62,14 +63,16 @@ def _certificates(setting: str, path: Path) -> list[x509.Certificate]:
         return x509.load_pem_x509_certificates(data)
     except ValueError:
         other = " It holds a private key: are certificate and key exchanged?" if b"PRIVATE KEY-----" in data else ""
-        raise SetupError(f"{setting} is {path}, which holds no certificate in PEM form.{other}", key=setting) from None
+        raise SetupError(
+            f"{format_option(setting)} is {path}, which holds no certificate in PEM form.{other}", key=setting
+        ) from None
 
 
 def _verify_pair(tls: ServerTls, certificate: x509.Certificate) -> None:
     key = _private_key(tls.key)
     if _public(key.public_key()) != _public(certificate.public_key()):
         raise SetupError(
-            f"tls_server_key is {tls.key}, which does not fit tls_server_cert, {tls.certificate}: the two are made "
+            f"--tls-server-key is {tls.key}, which does not fit --tls-server-cert, {tls.certificate}: the two are made "
             "together, and a new certificate often has a new key.",
             key="tls_server_key",
         )
@@ -81,9 +84,9 @@ def _private_key(path: Path) -> PrivateKeyTypes:
     try:
         return serialization.load_pem_private_key(data, None)
     except TypeError:
-        sentence = f"tls_server_key is {path}, which has a passphrase: the platform needs the key without one."
+        sentence = f"--tls-server-key is {path}, which has a passphrase: the platform needs the key without one."
     except (ValueError, UnsupportedAlgorithm):
-        sentence = f"tls_server_key is {path}, which holds no private key in PEM form."
+        sentence = f"--tls-server-key is {path}, which holds no private key in PEM form."
     raise SetupError(sentence, key="tls_server_key")
 
 
@@ -100,7 +103,7 @@ def _verify_time(setting: str, path: Path, certificates: Sequence[x509.Certifica
         what = f"ended on {_format(last.not_valid_after_utc)}: renew it."
     else:
         what = f"begins only on {_format(last.not_valid_before_utc)}: is the clock of this machine right?"
-    raise SetupError(f"{setting} is {path}, which {what}", key=setting)
+    raise SetupError(f"{format_option(setting)} is {path}, which {what}", key=setting)
 
 
 def _verify_server_purpose(path: Path, certificate: x509.Certificate) -> None:
@@ -110,7 +113,7 @@ def _verify_server_purpose(path: Path, certificate: x509.Certificate) -> None:
         return  # good for everything
     if ExtendedKeyUsageOID.SERVER_AUTH not in usage and ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE not in usage:
         raise SetupError(
-            f"tls_server_cert is {path}, which is not made for a server: every client would refuse it.",
+            f"--tls-server-cert is {path}, which is not made for a server: every client would refuse it.",
             key="tls_server_cert",
         )
 
@@ -136,7 +139,7 @@ def _remarks(
     if not any(_covers(host, told_host) for host in hosts):
         yield (
             f"{tls.certificate} is for {', '.join(hosts) or 'no host'}, but bots are told {told_host} and will refuse "
-            "it: set advertised_host to a host of the certificate, or make one for this host"
+            "it: name a host of the certificate with --advertised-host, or make one for this host"
         )
 
 

@@ -49,7 +49,7 @@ def configure_logging(role: str, settings: Settings, stderr: TextIO | None = Non
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         to_file = LogFile(path, maxBytes=FILE_BYTES, backupCount=FILES_KEPT, encoding="utf-8")
     except OSError as error:
-        sentence = f"The log {path} cannot be written ({error.strerror}): name a data_dir that can be."
+        sentence = f"The log {path} cannot be written ({error.strerror}): choose another folder with --data."
         raise SetupError(sentence, key="data_dir") from None
     to_file.setFormatter(JsonFormatter(role))
     to_people = ToPeople(stderr or sys.stderr)

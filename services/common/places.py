@@ -28,8 +28,8 @@ def place_of(settings: Settings, machine: str, home: str) -> Place:
         return Place(settings.host, settings.reachable_host)
     if _is_loopback(settings.host):
         raise SetupError(
-            f"host is {settings.host}, and {machine} is another machine of the Ray cluster, where bots would not find "
-            "what listens there: set host to 0.0.0.0, and advertised_host to the name of this machine.",
+            f"--host is {settings.host}, and {machine} is another machine of the Ray cluster, where bots would not "
+            "find what listens there: say --host 0.0.0.0, and name this machine with --advertised-host.",
             key="host",
         )
     return Place(settings.host if settings.host in EVERY_INTERFACE else machine, machine)

@@ -16,6 +16,7 @@ from typing import Any
 
 from services.common.errors import SetupError
 from services.common.ledger_urls import has_password, is_database_url
+from services.common.options import format_option
 from services.common.targets import format_address, parse_host
 from services.common.tls import ServerTls
 
@@ -148,7 +149,9 @@ def load_settings(overrides: Mapping[str, Any] | None = None, environ: Mapping[s
     overrides = overrides or {}
     unknown = [name for name in overrides if name not in _PARSERS]
     if unknown:
-        raise SetupError(f"{_option(unknown[0])} is no setting; the settings are {_listed(_PARSERS)}.", key=unknown[0])
+        raise SetupError(
+            f"{format_option(unknown[0])} is no setting; the settings are {_listed(_PARSERS)}.", key=unknown[0]
+        )
     _refuse_misspelt(environ)
     settings = Settings(**_values(overrides, environ, _PARSERS))
     _verify(settings)
@@ -175,7 +178,7 @@ def _values(overrides: Mapping[str, Any], environ: Mapping[str, str], names: Ite
         parse = _PARSERS[name]
         variable = PREFIX + name.upper()
         if overrides.get(name) is not None:
-            values[name] = _parse(parse, _option(name), overrides[name])
+            values[name] = _parse(parse, format_option(name), overrides[name])
         elif environ.get(variable):
             values[name] = _parse(parse, variable, environ[variable])
     return values
@@ -295,29 +298,37 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 }
 assert list(_PARSERS) == [field.name for field in fields(Settings)]
 
-_OPTIONS = {"data_dir": "--data"}
-"""Options that are not called as their setting."""
-
 
 def _verify(settings: Settings) -> None:
     """What no field can be blamed for alone."""
     if not settings.advertised_host and settings.host in ("0.0.0.0", "::"):
         raise SetupError(
-            f"host is {settings.host}, which is every interface and no address: set advertised_host to the name or IP "
-            "address under which bots reach this machine.",
+            f"--host is {settings.host}, which is every interface and no address: name with --advertised-host the name "
+            "or IP address under which bots reach this machine.",
             key="advertised_host",
         )
     verify_exposure(settings)
+    _verify_ports(settings)
+
+
+def _verify_ports(settings: Settings) -> None:
+    """Every port is one, and serves one purpose."""
+    last = settings.match_port + settings.match_services - 1
+    if settings.match_port and last > HIGHEST_PORT:
+        raise SetupError(
+            f"--match-port is {settings.match_port}, too high for {settings.match_services} match services.",
+            key="match_port",
+        )
+    ports = [("port", "--port", settings.port), ("http_port", "--http-port", settings.http_port)]
+    if settings.match_port:
+        where = "a port from --match-port on"
+        ports += [("match_port", where, port) for port in range(settings.match_port, last + 1)]
     taken: dict[int, str] = {}
-    last_match_port = settings.match_port + settings.match_services - 1
-    if settings.match_port and last_match_port > HIGHEST_PORT:
-        raise SetupError(f"match_port is {settings.match_port}, too high for {settings.match_services} match services.")
-    match_ports = range(settings.match_port, last_match_port + 1) if settings.match_port else range(0)
-    ports = [("port", settings.port), ("http_port", settings.http_port)]
-    for name, port in [*ports, *((f"match_port {port}", port) for port in match_ports)]:
+    for name, what, port in ports:
         if port and port in taken:
-            raise SetupError(f"{taken[port]} and {name} are both {port}, but every port serves one purpose.", key=name)
-        taken[port] = name
+            sentence = f"{taken[port]} and {what} are both {port}, but every port serves one purpose."
+            raise SetupError(sentence, key=name)
+        taken[port] = what
 
 
 def verify_exposure(settings: Settings) -> None:
@@ -330,14 +341,14 @@ def verify_exposure(settings: Settings) -> None:
     for needed, what in (("tls_server_cert", "certificate"), ("tls_server_key", "private key")):
         if given and needed not in given:
             raise SetupError(
-                f"{_option(given[0])} is given, but not {_option(needed)}: TLS needs a certificate and its private "
-                f"key, so name the file of the {what} as well.",
+                f"{format_option(given[0])} is given, but not {format_option(needed)}: TLS needs a certificate and "
+                f"its private key, so name the file of the {what} as well.",
                 key=needed,
             )
     if given or settings.allow_plaintext or _is_loopback(settings.host):
         return
     raise SetupError(
-        f"host is {settings.host}, which others than this machine can reach, and without TLS whoever is on the way "
+        f"--host is {settings.host}, which others than this machine can reach, and without TLS whoever is on the way "
         "reads tokens and hands: give --tls-server-cert and --tls-server-key, or say --allow-plaintext if you trust "
         "the network between you and your bots.",
         key="host",
@@ -349,7 +360,7 @@ def _is_loopback(host: str) -> bool:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError):
-        raise SetupError(f"host is {host}, a name that this machine does not know.", key="host") from None
+        raise SetupError(f"--host is {host}, a name that this machine does not know.", key="host") from None
     addresses = [ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
     return all((getattr(address, "ipv4_mapped", None) or address).is_loopback for address in addresses)
 
@@ -362,10 +373,6 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
             near = difflib.get_close_matches(variable, known, n=1, cutoff=0.9)
             if near:
                 raise SetupError(f"{variable} is no setting; {near[0]} is meant, it seems.", key=variable)
-
-
-def _option(name: str) -> str:
-    return _OPTIONS.get(name) or "--" + name.replace("_", "-")
 
 
 def _listed(names: Mapping[str, Any] | type[StrEnum]) -> str:

@@ -14,6 +14,7 @@ import grpc
 import grpc.aio
 
 from services.common.errors import SetupError
+from services.common.options import format_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,9 @@ def read_file(setting: str, path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise SetupError(f"{setting} is {path}, which cannot be read ({error.strerror}).", key=setting) from None
+        raise SetupError(
+            f"{format_option(setting)} is {path}, which cannot be read ({error.strerror}).", key=setting
+        ) from None
 
 
 def _no_passphrase() -> str:

@@ -134,7 +134,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        sentence = f"The page cannot be served at {address} ({error.strerror}): choose another host or http_port."
+        sentence = (
+            f"The page cannot be served at {address} ({error.strerror}): choose another with --host or --http-port."
+        )
         raise SetupError(sentence, address=address) from None
     listening.setblocking(False)
     return listening

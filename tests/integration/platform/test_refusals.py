@@ -42,6 +42,12 @@ def test_port_in_use(taken_port: int, tmp_path: Path, option: str) -> None:
     assert option in said
 
 
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    said = refusal("serve", "--data", str(tmp_path / "file" / "data"), "--port", "0", "--http-port", "0")
+    assert "data/logs cannot be made (Not a directory): choose another data directory with --data." in said
+
+
 def test_ledger_locked(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "ledger.db"):
         said = refusal("serve", "--data", str(tmp_path), "--port", "0", "--http-port", "0")
@@ -80,7 +86,7 @@ def test_other_machines_without_tls(tmp_path: Path) -> None:
     ports = ("--port", "0", "--http-port", "0")
     everywhere = ("--host", "0.0.0.0", "--advertised-host", "arena.example.org")
     said = refusal("serve", "--data", str(tmp_path / "data"), *ports, *everywhere, code=2)
-    assert said.startswith("Error: host is 0.0.0.0, which others than this machine can reach, and without TLS ")
+    assert said.startswith("Error: --host is 0.0.0.0, which others than this machine can reach, and without TLS ")
     assert "--tls-server-cert and --tls-server-key" in said
     assert "--allow-plaintext" in said
     platform = Platform(Settings(data_dir=tmp_path / "data", host="0.0.0.0", advertised_host="arena.example.org"))
@@ -97,7 +103,7 @@ def test_files_of_tls_that_are_not_in_order(tmp_path: Path) -> None:
     said = refusal(*serve, "--tls-server-cert", str(certificate), code=2)
     assert "--tls-server-cert is given, but not --tls-server-key" in said
     said = refusal(*serve, "--tls-server-cert", str(certificate), "--tls-server-key", str(key))
-    assert f"tls_server_key is {key}, which does not fit tls_server_cert, {certificate}" in said
+    assert f"--tls-server-key is {key}, which does not fit --tls-server-cert, {certificate}" in said
     said = refusal(*serve, "--tls-server-cert", str(certificate), "--tls-server-key", str(tmp_path / "none"))
     assert "none, which cannot be read (No such file or directory)." in said
     assert not (tmp_path / "data" / "ledger.db").exists()

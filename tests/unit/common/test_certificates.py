@@ -116,9 +116,9 @@ def sentence_about(tls: ServerTls, now: datetime = NOW) -> str:
 def test_a_file_that_is_not_there(good: ServerTls, tmp_path: Path) -> None:
     none = tmp_path / "none"
     said = f"is {none}, which cannot be read (No such file or directory)."
-    assert sentence_about(ServerTls(none, good.key)) == f"tls_server_cert {said}"
-    assert sentence_about(ServerTls(good.certificate, none)) == f"tls_server_key {said}"
-    assert sentence_about(ServerTls(good.certificate, good.key, none)) == f"tls_client_ca {said}"
+    assert sentence_about(ServerTls(none, good.key)) == f"--tls-server-cert {said}"
+    assert sentence_about(ServerTls(good.certificate, none)) == f"--tls-server-key {said}"
+    assert sentence_about(ServerTls(good.certificate, good.key, none)) == f"--tls-client-ca {said}"
     for broken in (ServerTls(none, good.key), ServerTls(good.certificate, none), ServerTls(*_pair(good), none)):
         with pytest.raises(SetupError, match="cannot be read"):
             broken.grpc_credentials()
@@ -135,13 +135,13 @@ def test_a_file_that_is_not_pem(good: ServerTls, tmp_path: Path, content: bytes)
     odd = tmp_path / "odd"
     odd.write_bytes(content)
     assert sentence_about(ServerTls(odd, good.key)) == (
-        f"tls_server_cert is {odd}, which holds no certificate in PEM form."
+        f"--tls-server-cert is {odd}, which holds no certificate in PEM form."
     )
     assert sentence_about(ServerTls(good.certificate, odd)) == (
-        f"tls_server_key is {odd}, which holds no private key in PEM form."
+        f"--tls-server-key is {odd}, which holds no private key in PEM form."
     )
     assert sentence_about(ServerTls(*_pair(good), odd)) == (
-        f"tls_client_ca is {odd}, which holds no certificate in PEM form."
+        f"--tls-client-ca is {odd}, which holds no certificate in PEM form."
     )
 
 
@@ -162,16 +162,16 @@ def test_a_key_with_a_passphrase(good: ServerTls, tmp_path: Path) -> None:
 def test_a_key_of_another_certificate(authority: Authority, good: ServerTls, tmp_path: Path) -> None:
     _, other = write(tmp_path, "other", authority.issue_server("other", [], NOW))
     assert sentence_about(ServerTls(good.certificate, other)).startswith(
-        f"tls_server_key is {other}, which does not fit tls_server_cert, {good.certificate}: "
+        f"--tls-server-key is {other}, which does not fit --tls-server-cert, {good.certificate}: "
     )
 
 
 def test_a_certificate_out_of_its_time(good: ServerTls) -> None:
     assert sentence_about(good, NOW + CERTIFICATE_LIFE + DAY) == (
-        f"tls_server_cert is {good.certificate}, which ended on 2027-05-04 12:00 UTC: renew it."
+        f"--tls-server-cert is {good.certificate}, which ended on 2027-05-04 12:00 UTC: renew it."
     )
     assert sentence_about(good, NOW - DAY) == (
-        f"tls_server_cert is {good.certificate}, which begins only on 2026-05-04 11:50 UTC: is the clock of this "
+        f"--tls-server-cert is {good.certificate}, which begins only on 2026-05-04 11:50 UTC: is the clock of this "
         "machine right?"
     )
 
@@ -180,7 +180,7 @@ def test_an_authority_of_clients_that_has_ended_or_is_none(
     authority: Authority, good: ServerTls, tmp_path: Path
 ) -> None:
     old, _ = write(tmp_path, "old", Authority.make(NOW - 2 * AUTHORITY_LIFE).pair)
-    assert sentence_about(ServerTls(*_pair(good), old)).startswith(f"tls_client_ca is {old}, which ended on ")
+    assert sentence_about(ServerTls(*_pair(good), old)).startswith(f"--tls-client-ca is {old}, which ended on ")
     single, _ = write(tmp_path, "ann", authority.issue_client("ann", NOW))
     assert "no certificate authority but a single certificate" in sentence_about(ServerTls(*_pair(good), single))
     both = tmp_path / "both.pem"
@@ -203,7 +203,7 @@ def test_what_may_be_but_is_worth_a_word(authority: Authority, tmp_path: Path) -
         f"the private key {tls.key} can be read by every user of this machine: chmod 600 {tls.key}",
         f"a certificate in {tls.certificate} ends on 2026-05-07 12:00 UTC: renew it",
         f"{tls.certificate} is for localhost, *.example.org, 127.0.0.1, ::1, but bots are told arena.example.com "
-        "and will refuse it: set advertised_host to a host of the certificate, or make one for this host",
+        "and will refuse it: name a host of the certificate with --advertised-host, or make one for this host",
     ]
     assert len(verify_server_tls(tls, "arena.example.org", NOW)) == 2
     assert len(verify_server_tls(tls, "a.b.example.org", NOW)) == 3

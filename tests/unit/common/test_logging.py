@@ -122,7 +122,8 @@ def test_a_log_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SetupError) as caught:
         configure_logging("gateway", Settings(data_dir=tmp_path))
     assert str(caught.value) == (
-        f"The log {tmp_path / 'logs' / 'gateway.jsonl'} cannot be written (File exists): name a data_dir that can be."
+        f"The log {tmp_path / 'logs' / 'gateway.jsonl'} cannot be written (File exists): "
+        "choose another folder with --data."
     )
 
 

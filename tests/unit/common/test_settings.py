@@ -129,16 +129,16 @@ def test_a_wrong_variable_is_refused_in_one_sentence(variable: str, text: str, s
     [
         ({"port": 99999}, "--port is '99999', but must be a whole number from 0 to 65535."),
         ({"match_services": 1.5}, "--match-services is '1.5', but must be a whole number from 1 to 256."),
-        ({"port": 80, "http_port": 80}, "port and http_port are both 80, but every port serves one purpose."),
+        ({"port": 80, "http_port": 80}, "--port and --http-port are both 80, but every port serves one purpose."),
         (
             {"match_port": 7479, "match_services": 2},
-            "http_port and match_port 7480 are both 7480, but every port serves one purpose.",
+            "--http-port and a port from --match-port on are both 7480, but every port serves one purpose.",
         ),
-        ({"match_port": 65535}, "match_port is 65535, too high for 2 match services."),
+        ({"match_port": 65535}, "--match-port is 65535, too high for 2 match services."),
         (
             {"host": "::"},
-            "host is ::, which is every interface and no address: set advertised_host to the name or IP address under "
-            "which bots reach this machine.",
+            "--host is ::, which is every interface and no address: name with --advertised-host the name or IP address "
+            "under which bots reach this machine.",
         ),
     ],
 )
@@ -187,7 +187,7 @@ def test_without_tls_nobody_else_is(host: str) -> None:
             with pytest.raises(SetupError) as caught:
                 load_settings({"host": host}, environ)
             assert str(caught.value) == (
-                f"host is {host}, which others than this machine can reach, and without TLS whoever is on the way "
+                f"--host is {host}, which others than this machine can reach, and without TLS whoever is on the way "
                 "reads tokens and hands: give --tls-server-cert and --tls-server-key, or say --allow-plaintext if you "
                 "trust the network between you and your bots."
             )
@@ -203,9 +203,9 @@ def test_a_name_is_as_loopback_as_all_its_addresses(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("socket.getaddrinfo", resolve)
     assert load_settings({"host": "here.example"}, {}).host == "here.example"
-    with pytest.raises(SetupError, match=r"^host is both\.example, which others than this machine can reach"):
+    with pytest.raises(SetupError, match=r"^--host is both\.example, which others than this machine can reach"):
         load_settings({"host": "both.example"}, {})
-    with pytest.raises(SetupError, match=r"^host is nowhere\.example, a name that this machine does not know\.$"):
+    with pytest.raises(SetupError, match=r"^--host is nowhere\.example, a name that this machine does not know\.$"):
         load_settings({"host": "nowhere.example"}, {})
 
 

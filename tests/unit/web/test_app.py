@@ -127,7 +127,8 @@ async def test_a_taken_port_is_one_sentence() -> None:
     finally:
         await server.close()
     assert str(caught.value) == (
-        f"The page cannot be served at {server.address} (Address already in use): choose another host or http_port."
+        f"The page cannot be served at {server.address} (Address already in use): "
+        "choose another with --host or --http-port."
     )
 
 
