@@ -22,6 +22,8 @@ from services.match.wire import TurnEncoder, encode_record
 SUGGESTED_MARGIN_MS = 50
 """How long before its limit a bot had better answer: some times the cost of a message either way on a busy machine."""
 
+_MOST_MS = (1 << 32) - 1
+
 _ENDINGS = {
     Ending.COMPLETED: pb.ENDING_COMPLETED,
     Ending.COMPLETED_WITH_FAULTS: pb.ENDING_COMPLETED_WITH_FAULTS,
@@ -202,4 +204,5 @@ def _clock(rules: ClockRules) -> pb.Clock:
 
 
 def _ms(seconds: float) -> int:
-    return int(seconds * 1000)
+    """As a field of 32 bits shows it: a bank may grow beyond seven weeks."""
+    return min(int(seconds * 1000), _MOST_MS)

@@ -163,3 +163,16 @@ def test_a_request_that_waits_a_moment_has_all_its_time_and_one_that_waits_for_t
     clock = unread(BANKED)
     clock.unreachable(30.0)
     assert clock.due(0.0) == pytest.approx(WRITE_PATIENCE + 1 + 60 + 0.2), "nor does a broken wire begin anew"
+
+
+@pytest.mark.parametrize("list_legal", [False, True])
+def test_a_bank_that_has_grown_for_weeks_is_shown_as_what_the_field_holds(list_legal: bool) -> None:
+    """An hour for each decision of a long match is beyond what 32 bits of milliseconds hold."""
+    rules = ClockRules(bank=timedelta(days=49), increment=timedelta(hours=9))
+    play = Play(clock=rules, list_legal=list_legal).open()
+    assert play.finish().ending.counts
+    shown = [record.request.bank_ms for record in play.wires[0].records if record.WhichOneof("record") == "request"]
+    assert max(shown) == (1 << 32) - 1
+    assert shown == sorted(shown)
+    seat = play.table.seats[0]
+    assert seat.clock.bank > (1 << 32) / 1000
