@@ -40,6 +40,9 @@ HOUSE_SLICE = 0.002
 UNREAD_RETRY_S = 1.0
 """So long a bot stays away that has not read what was sent to it."""
 
+FORGOTTEN_AFTER = 600.0
+"""So many seconds after its last stream nothing is remembered of a bot without a seat."""
+
 STALE_LIMIT = 64
 """So many deadlines of matches that are over are borne: each holds its table in memory, with a bank for hours."""
 
@@ -87,6 +90,7 @@ class Floor:
         self._table_numbers = itertools.count(1)
         self._house: deque[Table] = deque()
         self._draining = False
+        self._stops_at = 0.0
 
     # ---- what a table needs (`Host`)
 
@@ -195,6 +199,8 @@ class Floor:
             self._conducts[bot].excuse(len(session.seats))
         for seat in list(session.seats.values()):
             self._guard(seat.table, lambda seat=seat: seat.table.attach(seat, session, now))  # type: ignore[misc]
+        if self._draining:
+            session.push_now(draining(max(0.0, self._stops_at - now)))
         self._later.entered()
         self.seat_waiting(now)
 
@@ -299,6 +305,8 @@ class Floor:
         for bot_id in [bot_id for bot_id, conduct in self._conducts.items() if conduct.is_clean(now)]:
             if bot_id not in self.sessions:
                 del self._conducts[bot_id]
+        if not self._waiting:  # otherwise it may matter to an order since when a bot is away
+            self._forget_absent(now)
         for table, since in list(self._opening.values()):
             if now - since > table.order.clock.ready.total_seconds() and table.unready:
                 blamed = tuple(seat.index for seat in table.unready)
@@ -323,6 +331,7 @@ class Floor:
     def drain(self, grace: float) -> None:
         """Takes no more orders; those waiting go back; bots are told."""
         self._draining = True
+        self._stops_at = self._clock.monotonic() + grace
         for order in self._waiting.clear():
             self._void(order, "the match service is stopping")
         record = draining(grace)
@@ -348,6 +357,12 @@ class Floor:
             return ABSENT
         # A stream that is being closed is told of no match any more.
         return session.free_tables if session.farewell is None else 0
+
+    def _forget_absent(self, now: float) -> None:
+        for bot_id in [bot_id for bot_id, since in self._absent_since.items() if now - since > FORGOTTEN_AFTER]:
+            if not self._seats.get(bot_id):
+                del self._absent_since[bot_id]
+                self._seats.pop(bot_id, None)
 
     def _look(self, seat: Seat, now: float) -> None:
         again = seat.table.overdue(seat, now)

@@ -91,6 +91,7 @@ class Visitor:
         self.seated: list[int] = []
         self.resumed: list[pb.Resumed] = []
         self.requests: dict[int, pb.Request] = {}
+        self.draining: list[pb.Draining] = []
         self.in_vain = 0
         self._hall = hall
         self._read = 0
@@ -121,6 +122,8 @@ class Visitor:
         elif kind == "charged":
             if (asked := self.requests.get(record.charged.table)) and asked.request == record.charged.request:
                 del self.requests[record.charged.table]
+        elif kind == "draining":
+            self.draining.append(record.draining)
         elif kind == "match_ended":
             self.requests.pop(record.match_ended.table, None)
 

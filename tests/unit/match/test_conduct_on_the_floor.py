@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.match.conduct import WASTE
-from services.match.floor import UNREAD_RETRY_S
+from services.match.floor import FORGOTTEN_AFTER, UNREAD_RETRY_S
 from tests.unit.match.hall import Hall, Visitor, order_for
 
 TABLES = 60
@@ -109,3 +109,25 @@ def test_what_is_said_while_the_service_stands_still_is_no_silence() -> None:
     assert visitor.session.farewell is None
     hall.advance(3.0, silence=10.0)
     assert visitor.session.farewell is not None
+
+
+def test_nothing_at_all_is_remembered_of_bots_that_come_once_and_never_again() -> None:
+    hall = Hall()
+    playing = seated(hall, tables=1)
+    for number in range(50):
+        hall.come(f"stranger-{number}", 1).leave()
+    playing.leave()
+    hall.advance(2 * FORGOTTEN_AFTER)
+    assert hall.outcomes(), "the house bot that took over has ended the match"
+    floor = hall.floor
+    assert (floor._conducts, floor._absent_since, floor._seats) == ({}, {}, {})
+
+
+def test_a_bot_that_comes_while_the_service_stops_is_told_so() -> None:
+    hall = Hall()
+    seated(hall, tables=1)
+    hall.floor.drain(60.0)
+    hall.advance(20.0)
+    late = hall.come("ben", 1)
+    late.read()
+    assert [told.grace_ms for told in late.draining] == [40_000]
