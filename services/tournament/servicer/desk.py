@@ -15,7 +15,7 @@ from services.ledger.values import Page, Result, Totals, Tournament, TournamentS
 from services.tournament.director import FINAL, DirectorStatus
 from services.tournament.servicer.planner import Planner
 from services.tournament.servicer.plans import Plan, Plans, make_plan
-from services.tournament.servicer.releases import read_record
+from services.tournament.servicer.releases import read_record, without_open_rounds
 from services.tournament.servicer.running import DirectorLost, DirectorPort, RunningTournament
 from services.tournament.servicer.tables import Tables
 from services.tournament.spec import SpecError, TournamentSpec, format_spec, house_bot_id, parse_spec
@@ -214,6 +214,15 @@ class Desk:
     async def results(self, name: str, after: int, limit: int) -> list[Result]:
         """At most `limit` results after a number. Raises PlatformError TOURNAMENT_UNKNOWN."""
         return await asyncio.to_thread(self._ledger.results_page, name, after=after, limit=limit)
+
+    async def released(self, name: str, results: list[Result]) -> list[Result]:
+        """Those of them that may be seen by now: of a round over the same deals none before all of it is played."""
+
+        def look() -> list[Result]:
+            tournament = self._ledger.tournament(name)
+            return list(without_open_rounds(self._ledger, tournament, self._plans.of(tournament).schedule, results))
+
+        return await asyncio.to_thread(look)
 
     async def watch(self, name: str) -> AsyncIterator[TournamentView]:
         """One tournament, again after every change, until nothing more will change by itself."""

@@ -1,10 +1,13 @@
-"""When the record of a match may be seen: nobody may know the deals in it while they are still to be played."""
+"""When records and results may be seen: nobody may know anything of deals that are still to be played."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
-from services.ledger.values import Tournament, TournamentState
+from services.ledger.values import Result, Tournament, TournamentState
 from services.tournament.schedule import Schedule
 
 _NOT_OVER = tuple(state for state in TournamentState if not state.is_final)
@@ -41,6 +44,21 @@ def read_record(ledger: Ledger, tournament: Tournament, schedule: Schedule, numb
     if record is None:
         raise _conflict(name, number, f"Match {number} of {name!r} was played by a version that kept no records.")
     return record
+
+
+def without_open_rounds(
+    ledger: Ledger, tournament: Tournament, schedule: Schedule, results: Iterable[Result]
+) -> Iterator[Result]:
+    """Results, in the order of the schedule, less those of rounds in which other tables still play the same deals.
+
+    What a seat made of its hand at one table says something about that hand to whoever holds it at another.
+    """
+    if schedule.field == 1 or tournament.state.is_final:
+        yield from results
+        return
+    for group, of_round in groupby(results, lambda result: schedule.place(result.number)[0]):
+        if len(ledger.done_among(tournament.name, schedule.numbers(group))) == schedule.sharing:
+            yield from of_round
 
 
 def _same_seed(ledger: Ledger, tournament: Tournament) -> str | None:

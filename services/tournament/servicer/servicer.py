@@ -89,7 +89,10 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
         view = await self._desk.view(request.name)
         results = await self._desk.results(request.name, after, size + 1)
         return pb.ListMatchesResponse(
-            matches=[messages.match_to_proto(result, view.plan) for result in results[:size]],
+            matches=[
+                messages.match_to_proto(result, view.plan)
+                for result in await self._desk.released(request.name, results[:size])
+            ],
             next_page_token=str(results[size - 1].number) if len(results) > size else "",
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.tournament.servicer.plans import Plan
+from services.tournament.servicer.releases import without_open_rounds
 from services.tournament.spec import Duplicate
 from services.tournament.standings import Datum, DatumKind, Order, PlayedMatch, Standing, StandingsTable, bean_unit
 
@@ -16,8 +17,8 @@ class Tables:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        # By name: how many matches are in it, and the table in each order it can be had.
-        self._tables: dict[str, tuple[int, dict[Order, list[Standing]]]] = {}
+        # By name: how many matches there were, whether that was all, and the table in each order it can be had.
+        self._tables: dict[str, tuple[tuple[int, bool], dict[Order, list[Standing]]]] = {}
 
     def of(self, plan: Plan, order: Order) -> list[Standing]:
         """The table of a tournament, best first. Blocks while it is computed.
@@ -31,7 +32,7 @@ class Tables:
                 f"The tournament {name!r} has no table by beans: the option `beans` is off in it.",
                 tournament=name,
             )
-        done = self._ledger.totals(name).matches
+        done = self._ledger.totals(name).matches, self._ledger.tournament(name).state.is_final
         known = self._tables.get(name)
         if known is None or known[0] != done:
             options = plan.spec.options
@@ -50,7 +51,9 @@ class Tables:
         return known[1][order]
 
     def _played(self, plan: Plan) -> Iterator[PlayedMatch]:
-        for result in self._ledger.results(plan.spec.name):
+        tournament = self._ledger.tournament(plan.spec.name)
+        results = self._ledger.results(plan.spec.name)
+        for result in without_open_rounds(self._ledger, tournament, plan.schedule, results):
             match = plan.schedule.match(result.number)
             yield PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults)
 

@@ -6,11 +6,13 @@ from fractions import Fraction
 
 import pytest
 
+from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from bots_sdk.replay import decompress_record, record_from_bytes, verify_record
 from services.cli.tables import describe_plan
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.ledger.values import Result, TournamentState
+from services.tournament.servicer import TournamentServicer
 from services.tournament.servicer.messages import match_to_proto, plan_to_proto
 from services.tournament.servicer.plans import make_plan
 from services.tournament.spec import PAR_NAMES, TournamentSpec, parse_spec
@@ -129,12 +131,25 @@ async def test_by_par_bots_learn_the_secret_when_the_control_table_is_done(ledge
     assert match_to_proto(shown, make_plan(stored.spec)).names == list(PAR_NAMES)
 
 
-async def test_a_deal_that_nobody_else_has_played_yet_does_not_count(ledger: Ledger) -> None:
-    stored, desk = Stored(ledger, spec_text(10, "{kind: rounds, rounds: 3}", "field", deals=1)), desk_of(ledger)
-    stored.play_one(0)
-    assert {line.counted for line in await desk.standings("cup")} == {0}
+async def test_nothing_is_shown_of_a_round_before_all_its_tables_are_done(ledger: Ledger) -> None:
+    """What two tables made of the hands would tell the third what it may not know."""
+    stored, desk = Stored(ledger, spec_text(15, "{kind: rounds, rounds: 3}", "field", deals=1)), desk_of(ledger)
+
+    async def listed() -> list[int]:
+        servicer = TournamentServicer(desk)
+        answer = await servicer.ListMatches(pb.ListMatchesRequest(name="cup"), None)  # type: ignore[arg-type]
+        return [match.number for match in answer.matches]
+
+    for number in (0, 2, 4):
+        stored.play_one(number)
+        assert {(line.matches, line.points) for line in await desk.standings("cup")} == {(0, 0)}
+        assert await listed() == []
     stored.play_one(1)
-    assert sum(line.counted for line in await desk.standings("cup")) in {0, 10}, "0 if one table had a void deal"
+    assert {line.matches for line in await desk.standings("cup")} == {1}
+    assert await listed() == [0, 1, 2]
+    ledger.transition("cup", list(TournamentState), TournamentState.CANCELLED)
+    assert await listed() == [0, 1, 2, 4], "nobody plays these deals any more"
+    assert {line.matches for line in await desk.standings("cup")} == {1, 2}
 
 
 # ---- the plan
