@@ -103,7 +103,10 @@ def _expected(tournament: Tournament) -> Expected:
     from services.tournament.servicer.plans import spec_of
 
     spec = spec_of(tournament)
-    return Expected(len(make_schedule(spec)), spec.deals)
+    schedule, players = make_schedule(spec), spec.players
+    return Expected(
+        len(schedule), spec.deals, lambda number: [players[index] for index in schedule.match(number).entrants]
+    )
 
 
 def _line_ups(tournament: Tournament) -> Callable[[int], LineUp]:

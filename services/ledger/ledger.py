@@ -24,7 +24,7 @@ from services.common.matches import MatchOutcome
 from services.common.metrics import LedgerMetrics
 from services.common.scopes import Scope
 from services.common.settings import LEDGER_FILE
-from services.ledger import access_tokens, bots, reading, recording, tournaments, upgrade
+from services.ledger import access_tokens, bots, reading, recording, rulings, tournaments, upgrade
 from services.ledger.database import WRITES, Access, Database
 from services.ledger.ranges import Ranges
 from services.ledger.sqlite import SqliteDatabase
@@ -32,9 +32,11 @@ from services.ledger.values import (
     AccessToken,
     Attempt,
     Bot,
+    Exclusion,
     Page,
     Recorded,
     Result,
+    Rulings,
     Totals,
     Tournament,
     TournamentState,
@@ -226,6 +228,33 @@ class Ledger:
             return tournaments.transition(
                 write.connection, name, allowed, state, message=message, now=self._clock.now()
             )
+
+    # ------------------------------------------------------------------------------------------------------- rulings
+
+    def rulings(self, tournament: str) -> Rulings:
+        """What operators decided in the course of a tournament."""
+        with self._read() as connection:
+            return rulings.read(connection, tournament)
+
+    def exclude(self, tournament: str, name: str, *, annulled: bool, reason: str) -> None:
+        """An entrant plays no more. Said twice, the last word counts."""
+        exclusion = Exclusion(name, annulled, reason, self._clock.now())
+        with self._write() as write:
+            rulings.exclude(write.connection, tournament, exclusion)
+
+    def set_in_flight(self, tournament: str, in_flight: int | None) -> None:
+        """So many matches at once from now on; None: as the specification says."""
+        with self._write() as write:
+            rulings.set_in_flight(write.connection, tournament, in_flight)
+
+    def retract(self, tournament: str, number: int, sharing: Collection[int], reason: str) -> bool:
+        """Takes the result of a match back, which is then to be played again; whether it had one.
+
+        Raises PlatformError STATE_CONFLICT once all matches `sharing` its deals have results: the deals are known then.
+        """
+        row: dict[str, object] = {"reason": reason, "retracted_at": self._clock.now()}
+        with self._write() as write:
+            return rulings.retract(write.connection, tournament, number, sharing, row)
 
     # ---------------------------------------------------------------------------------------------------------- bots
 

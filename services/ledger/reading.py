@@ -109,6 +109,21 @@ def recount(connection: Connection, tournament_id: int) -> Totals:
     )
 
 
+def recount_match(connection: Connection, tournament_id: int, number: int) -> dict[str, int]:
+    """What the result of one match adds to the sums, by the names of `Totals`."""
+    (result,) = results_after(connection, tournament_id, number - 1, 1)
+    assert result.number == number
+    return {
+        "matches": 1,
+        "deals": len(result.deals),
+        "decisions": result.decisions,
+        "timeouts": sum(what.timeouts for what in result.faults),
+        "illegal_answers": sum(what.illegal_answers for what in result.faults),
+        "disconnects": sum(what.disconnects for what in result.faults),
+        "takeovers": sum(what.taken_over for what in result.faults),
+    }
+
+
 def _scores(connection: Connection, tournament_id: int, span: tuple[int, int]) -> defaultdict[int, list[DealScore]]:
     found: defaultdict[int, list[DealScore]] = defaultdict(list)
     columns = [column for column in deals.columns if column is not deals.c.tournament_id]

@@ -4,6 +4,8 @@
     tournaments ──< attempts ──< faults        what was played, whatever came of it
         │   └─ totals   └─ results ──< deals   what counts: one row per scheduled match, written once
         │                   └── records          the whole match, compressed
+        ├─ exclusions                            who plays no more, and whether what it played counts
+        └─ retractions                           results that were taken back, with their records
 
 Everything a standing shows follows from `results`, `deals` and `faults`. `totals` repeats their sums so that progress
 costs nothing; it is written in the same transaction. Nothing here is of one database: SQLite and PostgreSQL take it
@@ -181,6 +183,17 @@ tournaments = Table(
     Column("message", Text, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
+    Column("in_flight", Integer),  # none: as the specification says
+)
+
+exclusions = Table(
+    "exclusions",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("name", Text, primary_key=True),
+    Column("annulled", Boolean, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("excluded_at", Moment, nullable=False),
 )
 
 totals = Table(
@@ -264,3 +277,15 @@ records = Table(
     ForeignKeyConstraint(["tournament_id", "number"], ["results.tournament_id", "results.number"]),
 )
 """Compressed `MatchRecord`s. The attempt is that of the result; results of before this table have none."""
+
+retractions = Table(
+    "retractions",
+    metadata,
+    Column("attempt", ForeignKey("attempts.attempt"), primary_key=True),
+    Column("tournament_id", ForeignKey("tournaments.id"), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("record", LargeBinary),
+    Column("retracted_at", Moment, nullable=False),
+)
+"""Attempts that were results until an operator had their matches played again; the record stays as evidence."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from services.common.matches import MatchOutcome
 from services.ledger.ledger import Ledger
 from services.ledger.ranges import Ranges
-from services.ledger.values import TournamentState
+from services.ledger.values import Rulings, TournamentState
 
 
 class TournamentLedger:
@@ -29,3 +29,11 @@ class TournamentLedger:
         """Where the tournament stands, and why. Raises PlatformError STATE_CONFLICT if it is over in another way."""
         allowed = [old for old in TournamentState if old is state or not old.is_final]
         self._ledger.transition(self._tournament, allowed, state, message)
+
+    def rulings(self) -> Rulings:
+        """What operators decided in the course of it."""
+        return self._ledger.rulings(self._tournament)
+
+    def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
+        """As `Ledger.retract`."""
+        return self._ledger.retract(self._tournament, number, sharing, reason)

@@ -43,6 +43,29 @@ class Tournament:
 
 
 @dataclass(frozen=True, slots=True)
+class Exclusion:
+    """An entrant of a tournament that plays no more; `annulled`: nothing it has played counts, for anybody."""
+
+    name: str
+    annulled: bool
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """What operators decided in the course of a tournament; `in_flight` None: as many as the specification says."""
+
+    exclusions: tuple[Exclusion, ...] = ()
+    in_flight: int | None = None
+
+    @property
+    def excluded(self) -> frozenset[str]:
+        """The names of those who play no more."""
+        return frozenset(exclusion.name for exclusion in self.exclusions)
+
+
+@dataclass(frozen=True, slots=True)
 class Bot:
     """One registered bot; `revoked_at` is set while it has no token.
 

@@ -11,7 +11,7 @@ from services.common.clock import Clock
 from services.common.errors import PlatformError
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import TournamentMetrics
-from services.ledger.values import TournamentState
+from services.ledger.values import Rulings, TournamentState
 from services.tournament.director.dispatch import Dispatch, void_outcome
 from services.tournament.director.lane import Lane
 from services.tournament.director.limits import Limits, Retries
@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 GOODBYE = 3.0
 """Seconds that the last words to match services may take."""
+
+RECALLED = "An operator has the match played again."
 
 STOPPING = "The platform is stopping; the tournament goes on by itself when it is started again."
 
@@ -58,6 +60,10 @@ class Director:
         self._names = {bot.bot_id: bot.name for bot in fixtures.bots}
         self._lanes = [Lane(port) for port in services]
         self._dispatch = Dispatch(fixtures, (), self._lanes, limits)
+        self._rulings = Rulings()
+        # Held while what the ledger says is read and applied, so that what is older never goes over what is newer.
+        self._reading = asyncio.Lock()
+        self._closing: dict[int, asyncio.Future[None]] = {}
         self._writer = Writer(ledger, limits.retries(), self._go_on)
         self._strikes = Strikes(limits)
         self._board = Board(fixtures.matches)
@@ -96,6 +102,45 @@ class Director:
             self._go_on()
         return True
 
+    async def heed(self) -> bool:
+        """Read in the ledger what operators decided, and go by it from now on."""
+        async with self._reading:
+            if self._ended.is_set():
+                return False
+            self._apply(await asyncio.to_thread(self._ledger.rulings))
+        self._go_on()
+        return True
+
+    async def requeue(self, number: int, reason: str = "") -> bool:
+        """Have a match played again: what is played of it just now will not count, or its result is taken back.
+
+        An attempt that is recalled needs no note in the ledger: it has no result before it is over, and whoever
+        directs after a crash plays the match again anyway.
+
+        Raises PlatformError STATE_CONFLICT if it has a result and its deals are known by now.
+        """
+        async with self._reading:
+            if self._ended.is_set():
+                return False
+            if not self._dispatch.recall(number):
+                if writing := self._closing.get(number):
+                    await asyncio.wait([writing])
+                await self._take_back_result(number, reason)
+        self._go_on()
+        return True
+
+    async def _take_back_result(self, number: int, reason: str) -> None:
+        # What is left out for good will never be played: its deals stay hidden only as long as others need them.
+        dispatch = self._dispatch
+        needed = [
+            one
+            for one in self._fixtures.sharing(number)
+            if dispatch.backlog.is_done(one) or not dispatch.is_left_out(one)
+        ]
+        if await asyncio.to_thread(self._ledger.retract, number, needed, reason):
+            self._dispatch.backlog.reopen(number)
+        self._strikes.forgive_match(number)
+
     async def status(self, known: int = 0, wait: float = 0.0) -> DirectorStatus:
         """Where it stands; waits up to `wait` seconds while that is version `known`."""
         return await self._board.see(known, wait)
@@ -131,9 +176,12 @@ class Director:
 
     async def _play(self) -> None:
         """All that goes on at the same time, until it is over; raises what any of it raises."""
-        done = await asyncio.to_thread(lambda: list(self._ledger.done()))
-        self._dispatch = Dispatch(self._fixtures, done, self._lanes, self._limits)
-        self._begun = True
+        async with self._reading:
+            done = await asyncio.to_thread(lambda: list(self._ledger.done()))
+            rulings = await asyncio.to_thread(self._ledger.rulings)
+            self._dispatch = Dispatch(self._fixtures, done, self._lanes, self._limits)
+            self._apply(rulings)
+            self._begun = True
         self._settle()
         work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), self._ended.wait())]
         work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
@@ -192,7 +240,8 @@ class Director:
         """Keep up with who has a stream there, until all have."""
         wait = 0.0
         while not lane.is_complete:
-            lane.missing = frozenset(await lane.port.missing(list(self._names), wait))
+            missing = await lane.port.missing(list(self._names), wait)
+            lane.missing = frozenset(missing).intersection(self._names)  # somebody may be excluded meanwhile
             wait = self._limits.gather
             retries.reset()
             # The first match waits until some match service has all bots, so that nobody begins while others start up.
@@ -212,7 +261,10 @@ class Director:
             for _, outcome in numbered:
                 if order := self._dispatch.take_back(lane, outcome.attempt):
                     told = replace(outcome, match_service=outcome.match_service or lane.port.name)
-                    writes.append(self._write(order, told, strike=True))
+                    recalled = self._dispatch.is_recalled(outcome.attempt)
+                    if recalled:
+                        told = void_outcome(order, told.match_service, RECALLED, told.started_at, told.ended_at)
+                    writes.append(self._write(order, told, strike=not recalled))
             if writes:  # only what is on the disk is confirmed: until then the match service keeps it
                 await asyncio.wait(writes)
             confirmed = max([confirmed, *(number for number, _ in numbered)])
@@ -221,6 +273,8 @@ class Director:
         """Have an outcome written, and the match closed as soon as it is."""
 
         def close(written: asyncio.Future[None]) -> None:
+            if self._closing.get(order.number) is written:
+                del self._closing[order.number]
             if written.cancelled():
                 return
             self._metrics.attempt_ended(outcome.ending, len(outcome.deals))
@@ -230,7 +284,7 @@ class Director:
                 self.pause(reason)
             self._go_on()
 
-        future = self._writer.put(outcome)
+        future = self._closing[order.number] = self._writer.put(outcome)
         future.add_done_callback(close)
         return future
 
@@ -251,7 +305,21 @@ class Director:
         may_play = self._started and self._aim is TournamentState.FINISHED and not self._ended.is_set()
         if may_play and not self._writer.stalled:
             self._dispatch.hand_out(self._new_attempt)
+            self._settle()  # what was left may all have been left out
+            if self._dispatch.backlog.is_interrupted:
+                self._go_on()
         self._publish()
+
+    def _apply(self, rulings: Rulings) -> None:
+        """Go by what operators decided: nobody waits for, or plays with, who is excluded."""
+        self._rulings = rulings
+        self._dispatch.limits = self._limits.with_in_flight(rulings.in_flight)
+        self._dispatch.excluded = rulings.excluded
+        self._names = {bot.bot_id: bot.name for bot in self._fixtures.bots if bot.name not in rulings.excluded}
+        for lane in self._lanes:
+            if lane.missing is not None:
+                lane.missing = lane.missing.intersection(self._names)
+            self._started = self._started or lane.is_complete
 
     def _settle(self) -> None:
         """See whether it is over."""
@@ -292,6 +360,7 @@ class Director:
                 matches_done=metrics.matches_done,
                 matches_running=metrics.matches_in_flight,
                 missing=self._missing(),
+                matches_left_out=dispatch.backlog.left_out,
             )
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from services.common.matches import Ending, MatchOrder, MatchOutcome, SeatFaults
-from services.tournament.director.backlog import Backlog
+from services.tournament.director.backlog import Backlog, Turn
 from services.tournament.director.lane import Lane, choose_lane
 from services.tournament.director.limits import Limits
 from services.tournament.director.ports import Fixtures
@@ -25,7 +25,9 @@ class Dispatch:
         self.backlog = Backlog(fixtures.matches, done)
         self._fixtures = fixtures
         self._lanes = lanes
-        self._limits = limits
+        self.limits = limits
+        self.excluded: frozenset[str] = frozenset()
+        self._recalled: set[str] = set()
         self._writing: dict[str, MatchOrder] = {}
         self._pending: Counter[str] = Counter()
 
@@ -36,13 +38,13 @@ class Dispatch:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every match has its result."""
-        return self.backlog.done_count == self.backlog.matches
+        """Whether every match has its result, or needs none."""
+        return self.backlog.is_complete
 
     def hand_out(self, new_attempt: Callable[[], str]) -> None:
         """Give matches to lanes up to the bounds: the one place where a match starts."""
         while self.running < self._bound():
-            number = self.backlog.take(lambda number: self._place(number) is not None)
+            number = self.backlog.take(self._turn)
             if number is None:
                 return
             lane = self._place(number)
@@ -50,6 +52,20 @@ class Dispatch:
             order = self._fixtures.order(number, new_attempt())
             self._pending.update(seat.bot_id for seat in order.seats)
             lane.assign(order)
+
+    def recall(self, number: int) -> bool:
+        """What is played of the match just now is not to count; whether there is such an attempt."""
+        attempts = [order.attempt for lane in self._lanes for order in lane.running.values() if order.number == number]
+        self._recalled.update(attempts)
+        return bool(attempts)
+
+    def is_recalled(self, attempt: str) -> bool:
+        """Whether the attempt is not to count, whatever comes of it."""
+        return attempt in self._recalled
+
+    def is_left_out(self, number: int) -> bool:
+        """Whether a bot in the match was excluded: what is not played of it by now is not played any more."""
+        return bool(self.excluded) and any(seat.name in self.excluded for seat in self._fixtures.seats(number))
 
     def take_back(self, lane: Lane, attempt: str) -> MatchOrder | None:
         """An outcome came, its order is being written now. None: nobody waits for it, it is old or a second copy."""
@@ -67,26 +83,34 @@ class Dispatch:
     def close(self, order: MatchOrder, *, counts: bool) -> None:
         """The attempt is on the disk: the match is done, or goes back to be played again."""
         del self._writing[order.attempt]
+        self._recalled.discard(order.attempt)
         self._pending.subtract(seat.bot_id for seat in order.seats)
         if counts:
             self.backlog.finish(order.number)
         else:
             self.backlog.give_back(order.number)
 
+    def _turn(self, number: int) -> Turn:
+        if self.is_left_out(number):
+            return Turn.LEFT_OUT
+        return Turn.WAITS if self._place(number) is None else Turn.STARTS
+
     def _place(self, number: int) -> Lane | None:
         """Where the match may start now."""
-        seats, bound = self._fixtures.seats(number), self._limits.per_bot
+        seats, bound = self._fixtures.seats(number), self.limits.per_bot
         if any(self._pending[seat.bot_id] >= bound and not seat.is_house for seat in seats):
             return None
-        return choose_lane(self._lanes, seats, self._limits.per_service)
+        return choose_lane(self._lanes, seats, self.limits.per_service)
 
     def _bound(self) -> int:
-        bound = self._limits.per_service * sum(lane.missing is not None for lane in self._lanes)
-        return bound if self._limits.in_flight is None else min(bound, self._limits.in_flight)
+        bound = self.limits.per_service * sum(lane.missing is not None for lane in self._lanes)
+        return bound if self.limits.in_flight is None else min(bound, self.limits.in_flight)
 
 
-def void_outcome(order: MatchOrder, match_service: str, message: str, at: datetime) -> MatchOutcome:
-    """The outcome of an attempt that nobody else can tell of any more."""
+def void_outcome(
+    order: MatchOrder, match_service: str, message: str, at: datetime, ended_at: datetime | None = None
+) -> MatchOutcome:
+    """The outcome of an attempt that does not count, because nobody else can tell of it any more or it was recalled."""
     return MatchOutcome(
         tournament=order.tournament,
         number=order.number,
@@ -98,6 +122,6 @@ def void_outcome(order: MatchOrder, match_service: str, message: str, at: dateti
         faults=(_CLEAN, _CLEAN, _CLEAN, _CLEAN, _CLEAN),
         decisions=0,
         started_at=at,
-        ended_at=at,
+        ended_at=ended_at or at,
         match_service=match_service,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,15 @@ class Limits:
     gather: float = 5.0
     retry_first: float = 0.25
     retry_most: float = 10.0
+
+    def with_in_flight(self, in_flight: int | None) -> Limits:
+        """With so many matches at once, as an operator asks; None: as it is.
+
+        Whoever asks for so many means it, whatever one match service or one bot usually gets.
+        """
+        if in_flight is None:
+            return self
+        return replace(self, per_service=in_flight, per_bot=in_flight, in_flight=in_flight)
 
     def retries(self) -> Retries:
         """Pauses between attempts at something that keeps failing, doubling."""

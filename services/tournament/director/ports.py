@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from services.common.matches import Entrant, MatchOrder, MatchOutcome
-from services.ledger.values import TournamentState
+from services.ledger.values import Rulings, TournamentState
 
 
 class MatchServiceLost(Exception):
@@ -57,6 +57,14 @@ class LedgerPort(Protocol):
         """Write attempts, and results for those that count; all or nothing, and the same attempt twice is one."""
         ...
 
+    def rulings(self) -> Rulings:
+        """What operators decided in the course of it."""
+        ...
+
+    def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
+        """Take the result of a match back, while not all `sharing` its deals have one; whether it had one."""
+        ...
+
     def set_state(self, state: TournamentState, message: str) -> None:
         """Where the tournament stands, and why, for people."""
         ...
@@ -77,6 +85,10 @@ class Fixtures(Protocol):
 
     def seats(self, number: int) -> Sequence[Entrant]:
         """Who plays the match, by seat."""
+        ...
+
+    def sharing(self, number: int) -> Collection[int]:
+        """The numbers of all matches with the same deals, this one among them."""
         ...
 
     def order(self, number: int, attempt: str) -> MatchOrder:

@@ -35,6 +35,11 @@ class ScheduledFixtures:
         """Who plays the match, by seat."""
         return self._lineup(number)
 
+    def sharing(self, number: int) -> Sequence[int]:
+        """The numbers of all matches with the same deals, this one among them."""
+        group, _ = self._schedule.place(number)
+        return self._schedule.numbers(group)
+
     def order(self, number: int, attempt: str) -> MatchOrder:
         """The match, as an attempt of this id."""
         group, _ = self._schedule.place(number)

@@ -15,8 +15,8 @@ FINAL = frozenset({TournamentState.PAUSED, TournamentState.FINISHED, TournamentS
 class DirectorStatus:
     """A snapshot. `version` grows with every change.
 
-    `matches_done` have a result in the ledger, `matches_running` are on the way; `missing` are the names of bots
-    that are waited for.
+    `matches_done` have a result in the ledger, `matches_running` are on the way, `matches_left_out` were found
+    not to be played since a bot in them is excluded; `missing` are the names of bots that are waited for.
     """
 
     version: int
@@ -26,6 +26,7 @@ class DirectorStatus:
     matches_done: int = 0
     matches_running: int = 0
     missing: tuple[str, ...] = ()
+    matches_left_out: int = 0
 
 
 class Board:

@@ -21,6 +21,11 @@ class Strikes:
         self._voids.clear()
         self._no_shows.clear()
 
+    def forgive_match(self, number: int) -> None:
+        """The same, for one match."""
+        self._voids.pop(number, None)
+        self._no_shows.pop(number, None)
+
     def count(self, order: MatchOrder, outcome: MatchOutcome) -> str:
         """Take an outcome into account; the sentence with which the tournament should pause, or an empty text."""
         number = order.number

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from bots_sdk.rules.options import Options
 from services.common.errors import PlatformError, Reason
 from services.common.matches import DealScore, Ending, Entrant, MatchOrder, MatchOutcome, SeatFaults
-from services.ledger.values import TournamentState
+from services.ledger.values import Exclusion, Rulings, TournamentState
 from services.tournament.director import MatchServiceLost
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -52,6 +52,9 @@ class FakeFixtures:
 
     def seats(self, number: int) -> Sequence[Entrant]:
         return [self.bots[(number + seat) % len(self.bots)] for seat in range(5)]
+
+    def sharing(self, number: int) -> Collection[int]:
+        return range(self.matches)
 
     def order(self, number: int, attempt: str) -> MatchOrder:
         one, two, three, four, five = self.seats(number)
@@ -178,6 +181,24 @@ class FakeLedger:
         self.full = False
         self.broken = False
         self.refused = 0
+        self.decided = Rulings()
+        self.retracted: list[str] = []
+
+    def exclude(self, *names: str) -> None:
+        exclusions = tuple(Exclusion(name, annulled=False, reason="", at=NOW) for name in names)
+        self.decided = replace(self.decided, exclusions=exclusions)
+
+    def rulings(self) -> Rulings:
+        return self.decided
+
+    def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
+        self._write()
+        if number not in self.results:
+            return False
+        if self.results.keys() >= set(sharing):
+            raise PlatformError(Reason.STATE_CONFLICT, "The deals are known.")
+        self.retracted.append(self.results.pop(number))
+        return True
 
     def done(self) -> Iterable[int]:
         return list(self.results)
