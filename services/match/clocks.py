@@ -36,9 +36,9 @@ class SeatClock:
         "_lag_at_start",
         "_limit",
         "_rules",
+        "_runs",
         "_shortest",
-        "_starts_by",
-        "_started",
+        "_start",
         "bank",
     )
 
@@ -49,8 +49,9 @@ class SeatClock:
         self._grace = rules.grace.total_seconds()
         self._increment = rules.increment.total_seconds()
         self.bank = rules.bank.total_seconds()
-        self._started: float | None = None
-        self._starts_by = 0.0
+        # When time began to run or, while the request waits to be written, will begin for want of patience.
+        self._start = 0.0
+        self._runs = False
         self._lag_at_start = 0.0
 
     @property
@@ -62,20 +63,22 @@ class SeatClock:
         """A decision of this kind is asked for. Without a wire to the bot its time runs from now on."""
         if self._rules is not None:
             self._limit = limit_of(self._rules, phase)
-        self._started = None if reachable else now
-        self._starts_by = now + WRITE_PATIENCE
+        self._runs = not reachable
+        self._start = now + WRITE_PATIENCE if reachable else now
         self._lag_at_start = lag
 
     def written(self, now: float, lag: float) -> None:
         """The request is on the wire: time runs, unless it did already, be it for want of patience."""
-        if self._started is None and now <= self._starts_by + lag - self._lag_at_start:
-            self._started = now
+        if not self._runs and now <= self._start + lag - self._lag_at_start:
+            self._runs = True
+            self._start = now
             self._lag_at_start = lag
 
     def unreachable(self, now: float) -> None:
         """The wire broke before the request was written: time runs from now on, unless it did already."""
-        if self._started is None:
-            self._started = min(now, self._starts_by)
+        if not self._runs:
+            self._runs = True
+            self._start = min(now, self._start)
 
     def soonest(self, now: float) -> float | None:
         """When this seat could be overdue at the earliest; None with clocks off.
@@ -95,27 +98,28 @@ class SeatClock:
         """Seconds left of the limit, without bank and grace, never below 0; 0 with clocks off."""
         if self._limit is None:
             return 0.0
-        return max(0.0, self._limit - self._elapsed(now, lag))
+        return max(0.0, self._limit - max(0.0, now - self._start - (lag - self._lag_at_start)))
 
     def stop(self, now: float, lag: float) -> Charge:
         """The decision is over, by an answer or because it is overdue; settles the bank."""
-        elapsed = self._elapsed(now, lag)
-        charged = max(0.0, elapsed - self._grace)
-        if self._limit is None:
-            return Charge(elapsed, charged, timed_out=False)
-        over = max(0.0, charged - self._limit)
-        if over > self.bank:
-            self.bank = 0.0
-            return Charge(elapsed, charged, timed_out=True)
-        self.bank += self._increment - over
-        return Charge(elapsed, charged, timed_out=False)
-
-    def _elapsed(self, now: float, lag: float) -> float:
-        return max(0.0, now - self._start - (lag - self._lag_at_start))
-
-    @property
-    def _start(self) -> float:
-        return self._starts_by if self._started is None else self._started
+        # Once for every decision: comparisons cost a fifth of what `max` costs.
+        elapsed = now - self._start - (lag - self._lag_at_start)
+        if elapsed < 0.0:
+            elapsed = 0.0
+        charged = elapsed - self._grace
+        if charged < 0.0:
+            charged = 0.0
+        limit = self._limit
+        if limit is None:
+            return Charge(elapsed, charged, False)
+        if charged > limit:
+            over = charged - limit
+            if over > self.bank:
+                self.bank = 0.0
+                return Charge(elapsed, charged, True)
+            self.bank -= over
+        self.bank += self._increment
+        return Charge(elapsed, charged, False)
 
 
 def limit_of(rules: ClockRules, phase: Phase) -> float | None:

@@ -79,6 +79,7 @@ class Table:
         self.order = order
         self.seats = tuple(Seat(self, index, entrant, order.clock) for index, entrant in enumerate(order.seats))
         self._host = host
+        self._observer = host.observer
         self._house = house
         self._started_at = host.wall()
         self._match = Match(order.options, order.deals, partial(deck_order, order.options, order.secret))
@@ -138,9 +139,11 @@ class Table:
         """
         # A seat that was taken over is asked too, but its house bot is: its number may be guessed, not answered.
         if seat.house is not None or not seat.request or decision.request != seat.request:
-            self._host.observer.late_answers += 1
+            self._observer.late_answers += 1
             return seat.excuse_late()
-        if self._is_overdue(seat, now):
+        lag = self._host.lag
+        due = seat.clock.due(lag)
+        if due is not None and now > due:
             self._time_out(seat, now)
             return seat.excuse_late()
         deal = self._match.deal
@@ -151,9 +154,9 @@ class Table:
         except IllegalAnswer as refused:
             self._refuse(seat, refused, now)
             return False
-        charge = seat.clock.stop(now, self._host.lag)
+        charge = seat.clock.stop(now, lag)
         seat.timeouts_in_a_row = 0
-        self._host.observer.decided(phase, charge.elapsed)
+        self._observer.decided(phase, charge.elapsed)
         self._record.answered(
             seat.index, phase, answer, charged=charge.charged, elapsed=charge.elapsed, refused=seat.illegal_now
         )
@@ -226,16 +229,12 @@ class Table:
         seat.house = self._house(name, f"{self.order.tournament}/{self.order.number}/{seat.index}")
         seat.ready = True
 
-    def _is_overdue(self, seat: Seat, now: float) -> bool:
-        due = seat.clock.due(self._host.lag)
-        return due is not None and now > due
-
     def _refuse(self, seat: Seat, refused: IllegalAnswer, now: float) -> None:
         rules = self.order.faults
         seat.illegal_answers += 1
         seat.deal_faults += 1
         seat.illegal_now += 1
-        self._host.observer.illegal_answers += 1
+        self._observer.illegal_answers += 1
         retry = rules.illegal is IllegalPolicy.RETRY and seat.illegal_now < rules.illegal_limit
         if seat.wire is not None:
             seat.wire.push_now(records.rejected(self.number, seat, refused, retry=retry))
@@ -253,7 +252,7 @@ class Table:
         seat.deal_faults += 1
         seat.timeouts += 1
         seat.timeouts_in_a_row += 1
-        self._host.observer.timeouts += 1
+        self._observer.timeouts += 1
         refused = seat.illegal_now
         self._close(seat, records.charged(self._encoder, seat, charge, timed_out=True))
         if 0 < self.order.faults.takeover_after <= seat.timeouts_in_a_row:
@@ -294,7 +293,7 @@ class Table:
                 wire.push(record)
             if isinstance(event, DealStarted):
                 self._show_hands()
-        self._host.observer.events_sent += len(events) * len(wires)
+        self._observer.events_sent += len(events) * len(wires)
 
     def _show_hands(self) -> None:
         hands = self._log.add_hands(self._match.deal.hand)
