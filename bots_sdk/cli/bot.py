@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 import click
 
+from bots_sdk.cli.addresses import server_option
 from bots_sdk.cli.tls import chosen_tls, format_tls_options, tls_options
 from bots_sdk.rules.profiles import PROFILES
 
-DEFAULT_SERVER = "127.0.0.1:7400"
 TOKEN_VARIABLE = "BAOHUANG_TOKEN"
 TERMINATED = 143
 GIVE_UP_S = 10.0
@@ -26,9 +26,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 def _server_option(command: _Command) -> _Command:
-    return click.option(
-        "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
-    )(tls_options(command))
+    return server_option(tls_options(command))
 
 
 def _token_options(command: _Command) -> _Command:
@@ -73,7 +71,7 @@ def run(
     from bots_sdk.loading import load_bot
     from bots_sdk.runner import BotRunner, RunnerSettings
 
-    settings = RunnerSettings(_address(server), _token(token_file), tables, threads, seed, tls)
+    settings = RunnerSettings(server, _token(token_file), tables, threads, seed, tls)
     runner = BotRunner(load_bot(bot_text), settings, say=lambda line: click.echo(line, err=True))
     code = 0
     try:
@@ -135,7 +133,7 @@ def register(  # noqa: PLR0913 - one for each option
     """Register a bot. Its token is printed, or written to a file, this once."""
     from bots_sdk.client.lobby import LobbyClient
 
-    address, tls = _address(server), chosen_tls()
+    address, tls = server, chosen_tls()
     operator = _read_token(operator_token_file, "--operator-token-file") if operator_token_file else ""
     write = _new_secret(token_file) if token_file else None
 
@@ -195,7 +193,7 @@ def list_bots(server: str, token_file: Path | None, as_json: bool) -> None:
     """List the bots of a platform and who is in."""
     from bots_sdk.client.lobby import LobbyClient
 
-    address, tls = _address(server), chosen_tls()
+    address, tls = server, chosen_tls()
     known = _token(token_file, needed=False)
 
     async def call() -> Any:
@@ -217,8 +215,10 @@ def list_bots(server: str, token_file: Path | None, as_json: bool) -> None:
         click.echo("No bot is registered yet.", err=True)
     width = max((len(one.name) for one in found), default=0)
     for one in found:
+        # Platforms forget at a restart who came before.
+        presence = "not seen since the platform started" if one.presence == "never" else one.presence
         since = f" since {one.since:%Y-%m-%d %H:%M} UTC" if one.since else ""
-        click.echo(f"{one.name:<{width}}  {one.presence}{since}  {one.version}  {one.owner}".rstrip())
+        click.echo(f"{one.name:<{width}}  {presence}{since}  {one.version}  {one.owner}".rstrip())
 
 
 @bot.command(short_help="Play under every profile of the rules and report what goes wrong.")
@@ -273,15 +273,6 @@ def _wait_for(call: Coroutine[Any, Any, _Value]) -> _Value:
         raise click.ClickException(
             f"{error}: is `baohuang serve` running there? --server HOST:PORT names another platform"
         ) from error
-
-
-def _address(text: str) -> str:
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
-        raise click.BadParameter(
-            f"{text!r} is not of the form HOST:PORT, as in {DEFAULT_SERVER}", param_hint="--server"
-        )
-    return text
 
 
 def _token(file: Path | None, *, needed: bool = True) -> str:

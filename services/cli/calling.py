@@ -13,8 +13,6 @@ from services.cli.errors import plain_errors, reason_of
 if TYPE_CHECKING:
     from services.cli.client import Client
 
-DEFAULT_SERVER = "127.0.0.1:7400"
-
 T = TypeVar("T")
 
 

@@ -81,7 +81,13 @@ def _from_rpc(error: Any, server: str, credentials: Credentials | None) -> Comma
         return CommandFailed(sentence(error.details(), remedy), name)
     if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
         return _unreachable(server)
-    return CommandFailed(f"{server} answered with {error.code().name}: {error.details()}. Is it a Baohuang platform?")
+    if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+        return CommandFailed(
+            f"What answers at {server} does not know this call: is it a match service, or a platform of another "
+            "version? Name the address of the gateway, which `baohuang serve` prints, with --server HOST:PORT."
+        )
+    said = (error.details() or "nothing more").rstrip(".!")
+    return CommandFailed(f"{server} answered with {error.code().name}: {said}. Is it a Baohuang platform?")
 
 
 def _unreachable(server: str) -> CommandFailed:

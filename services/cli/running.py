@@ -12,8 +12,8 @@ import click
 import grpc
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
+from bots_sdk.cli.addresses import DEFAULT_SERVER
 from bots_sdk.cli.tls import format_tls_options
-from services.cli.calling import DEFAULT_SERVER
 from services.cli.client import ENDED, Client
 from services.cli.credentials import format_token_option
 from services.cli.errors import CommandFailed

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bots_sdk.cli.addresses import server_option
 from bots_sdk.cli.tls import chosen_tls, tls_options
-from services.cli.calling import DEFAULT_SERVER, call_platform
+from services.cli.calling import call_platform
 from services.cli.credentials import token_options
 from services.cli.errors import CommandFailed
 
@@ -32,9 +33,7 @@ def tournament() -> None:
 
 def _common(command: _Command) -> _Command:
     command = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON, for scripts.")(command)
-    return click.option(
-        "--server", default=DEFAULT_SERVER, show_default=True, metavar="HOST:PORT", help="The platform's gRPC address."
-    )(tls_options(token_options(command)))
+    return server_option(tls_options(token_options(command)))
 
 
 @tournament.command()

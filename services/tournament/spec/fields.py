@@ -61,7 +61,7 @@ class Fields:
             if name is None:
                 problems.note(path, line, f"A key must be a word. There are {', '.join(allowed)}.")
             elif name not in allowed:
-                problems.note(self.path(name), line, f"There is no such key{hint(name, allowed)}.")
+                problems.note(self.path(name), line, f"There is no such key{hint(name, allowed)}")
             elif name in self._nodes:
                 first = self._nodes[name].start_mark.line + 1
                 problems.note(self.path(name), line, f"The key is there twice, the first time in line {first}.")
@@ -116,7 +116,7 @@ class Fields:
         if text is None:
             return default
         if text not in list(kind):
-            self.note(name, f"must be {what}, not {shown(text)}{_maybe(text, list(kind))}.")
+            self.note(name, f"must be {what}, not {shown(text)}{_maybe(text, list(kind))}")
             return default
         return kind(text)
 
@@ -174,12 +174,12 @@ def shown(text: str) -> str:
 
 
 def hint(name: str, allowed: Iterable[str]) -> str:
-    """What was probably meant, or all there is."""
+    """What was probably meant, or all there is: the end of a sentence."""
     names = list(allowed)
     near = get_close_matches(name, names, 1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}."
 
 
 def _maybe(name: str, allowed: list[str]) -> str:
     near = get_close_matches(name, allowed, 1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f"; did you mean {near[0]}?" if near else "."

@@ -87,7 +87,7 @@ def _read_profile(fields: Fields) -> str:
         return ""
     profile = fields.text("profile", what) or ""
     if profile and profile not in PROFILES:
-        fields.note("profile", f"{shown(profile)} is no profile{hint(profile, PROFILES)}.")
+        fields.note("profile", f"{shown(profile)} is no profile{hint(profile, PROFILES)}")
         return ""
     return profile
 

@@ -118,7 +118,7 @@ def verify_schedule(fields: Fields, rules: ScheduleRules, entrants: Sequence[str
     """Notes what does not fit together: challengers and bots, amounts and rotation, the field and the kind."""
     for name in rules.challengers:
         if name not in entrants:
-            fields.note("schedule", f"the challenger {shown(name)} is not among the bots{hint(name, entrants)}.")
+            fields.note("schedule", f"the challenger {shown(name)} is not among the bots{hint(name, entrants)}")
     if rules.challengers and len(entrants) - len(rules.challengers) < MIN_OPPONENTS:
         fields.note("schedule", f"besides the challengers there must be {MIN_OPPONENTS} bots at least, "
                                 f"not {len(entrants) - len(rules.challengers)}.")  # fmt: skip

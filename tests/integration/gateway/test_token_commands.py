@@ -221,7 +221,8 @@ async def test_a_closed_platform_shows_nothing_to_those_without_a_token(closed: 
     said = await closed.type("tournament", "list", code=1, BAOHUANG_DATA_DIR="data")
     assert "ListTournaments needs a token with the scope read" in said.err
     await closed.type("tournament", "list", BAOHUANG_TOKEN=closed.house.tokens["reader"])
-    await closed.type("bot", "list", BAOHUANG_TOKEN=closed.house.tokens["bot"])
+    listed = await closed.type("bot", "list", BAOHUANG_TOKEN=closed.house.tokens["bot"])
+    assert "not seen since the platform started" in listed.out
     assert "Give the bot's token" in (await closed.type("bot", "list", code=1, BAOHUANG_DATA_DIR="data")).err
 
 

@@ -82,6 +82,7 @@ def test_what_is_typed_wrong_is_said(arguments: list[str], says: str, capsys: py
         ("snow☃man", ["greedy"], "the token has signs that no token has"),
         ("t", ["greedy", "--server", "nowhere"], "'nowhere' is not of the form HOST:PORT"),
         ("t", ["greedy", "--server", "host:99999"], "is not of the form HOST:PORT"),
+        ("t", ["greedy", "--server", "https://host:7400"], "is not of the form HOST:PORT"),
         ("t", ["nobody"], "'nobody' names no bot"),
         ("t", ["greedy", "--tls-cert", "a.pem"], "--tls-cert and --tls-key go together"),
         ("t", ["greedy", "--tls-key", "a.key", "--tls"], "--tls-cert and --tls-key go together"),

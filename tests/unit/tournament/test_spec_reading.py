@@ -35,6 +35,7 @@ deals: 4
 def problems(text: str) -> tuple[SpecProblem, ...]:
     with pytest.raises(SpecError) as caught:
         parse_spec(text)
+    assert all(re.search(r"[^.?!][.?]$", one.message) for one in caught.value.problems), "one stop ends a sentence"
     return caught.value.problems
 
 
