@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +16,6 @@ from bots_sdk.cli.tls import chosen_tls, format_tls_options, tls_options
 from bots_sdk.rules.profiles import PROFILES
 
 TOKEN_VARIABLE = "BAOHUANG_TOKEN"
-TERMINATED = 143
 GIVE_UP_S = 10.0
 """A check waits so long for a decision."""
 _Value = TypeVar("_Value")
@@ -85,24 +82,17 @@ def run(
 
 async def _until_told(runner: Any) -> int:
     """Run until SIGINT or SIGTERM; returns the exit code that says which."""
-    loop = asyncio.get_running_loop()
-    told: asyncio.Future[int] = loop.create_future()
+    from bots_sdk.cli.stopping import stop_signals
 
-    def tell(code: int) -> None:
-        if not told.done():
-            told.set_result(code)
-
-    with contextlib.suppress(NotImplementedError):  # not everywhere; Ctrl-C then comes as KeyboardInterrupt
-        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, TERMINATED)):
-            loop.add_signal_handler(number, tell, code)
-    task = asyncio.create_task(runner.run())
-    await asyncio.wait([task, told], return_when=asyncio.FIRST_COMPLETED)
-    if task.done():
-        task.result()
-        return 0
-    task.cancel()
-    await asyncio.wait([task])
-    return told.result()
+    with stop_signals(lambda line: click.echo(line, err=True)) as told:
+        task = asyncio.create_task(runner.run())
+        await asyncio.wait([task, told], return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+            return 0
+        task.cancel()
+        await asyncio.wait([task])
+        return told.result()
 
 
 @bot.command()

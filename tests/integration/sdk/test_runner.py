@@ -184,6 +184,49 @@ async def test_bot_run_with_a_wrong_token_says_so(platform: Platform) -> None:
     )
 
 
+STUCK = """
+import sys
+from time import sleep
+
+from bots_sdk import Bot
+
+
+class Stuck(Bot):
+    def answer(self, view):
+        print("stuck", file=sys.stderr, flush=True)
+        while True:
+            sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+async def test_a_bot_that_holds_the_thread_of_the_network_can_be_stopped(
+    platform: Platform, tmp_path: Path, presses: int
+) -> None:
+    file = tmp_path / "my_bot.py"
+    file.write_text(STUCK)
+    platform.name(0)
+    process = await baohuang(
+        "bot", "run", f"{file}:Stuck", "--server", platform.lobby.address, "--threads", "0", token=TOKEN
+    )
+    hosting = asyncio.create_task(host(await platform.services[0].next_stream(), HostedMatch()))
+    assert process.stderr is not None
+    while await process.stderr.readline() != b"stuck\n":
+        pass
+    process.send_signal(signal.SIGINT)
+    if presses == 2:
+        await asyncio.sleep(1.0)  # two presses and not one
+        process.send_signal(signal.SIGINT)
+    said = (await process.stderr.read()).decode()
+    assert await process.wait() == 130
+    if presses == 1:
+        assert said.startswith(
+            "Left in the middle of an answer: the bot holds the thread of the network (my_bot.py, line "
+        )
+    hosting.cancel()
+    await asyncio.wait([hosting])
+
+
 async def test_bots_are_registered_and_listed(platform: Platform) -> None:
     address = platform.lobby.address
     process = await baohuang("bot", "register", "mine", "--server", address, "--json")
