@@ -34,6 +34,8 @@ def main() -> int:
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run one input, and nothing else")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if not asked.inside:
+        _verify_asked(parser, asked)
     if asked.replay is not None:
         _targets()[asked.targets[0]].run(asked.replay.read_bytes())
         return 0
@@ -53,6 +55,14 @@ def main() -> int:
     if failed:
         print(f"Findings in {', '.join(failed)}: see {FOUND}/")
     return bool(failed)
+
+
+def _verify_asked(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
+    unknown = [name for name in asked.targets if name not in _targets()]
+    if unknown:
+        parser.error(f"there is no target {unknown[0]}; there are {', '.join(_targets())}")
+    if asked.replay is not None and len(asked.targets) != 1:
+        parser.error("--replay needs the one target that reads the file")
 
 
 def _targets() -> dict[str, Target]:
