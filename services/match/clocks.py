@@ -7,6 +7,8 @@ from typing import NamedTuple
 from bots_sdk.rules.phases import Phase
 from services.common.matches import ClockRules
 
+MOST_MS = (1 << 32) - 1
+"""No field shows more milliseconds."""
 WRITE_PATIENCE = 1.0
 """Seconds a request may wait to be written, while its client confirms nothing, before its clock starts all the same."""
 
@@ -27,7 +29,7 @@ class SeatClock:
     """Limit, bank, increment and grace for one seat of one match.
 
     One decision is `ask`, perhaps `written`, then `stop`. `lag` is the service's own accumulated lateness in seconds, a
-    number that only grows: what it grew by during a decision is not charged.
+    number that only grows: what it grew by during a decision is not charged. `limit_ms` is `limit` in milliseconds.
     """
 
     __slots__ = (
@@ -40,12 +42,14 @@ class SeatClock:
         "_shortest",
         "_start",
         "bank",
+        "limit_ms",
     )
 
     def __init__(self, rules: ClockRules) -> None:
         self._rules = rules if rules.limits and rules.limit is not None else None
-        self._limit = None if rules.limit is None else rules.limit.total_seconds()
-        self._shortest = min((self._limit or 0.0, *(limit.total_seconds() for _, limit in rules.limits)))
+        limit = None if rules.limit is None else rules.limit.total_seconds()
+        self._set_limit(limit)
+        self._shortest = min((limit or 0.0, *(limit.total_seconds() for _, limit in rules.limits)))
         self._grace = rules.grace.total_seconds()
         self._increment = rules.increment.total_seconds()
         self.bank = rules.bank.total_seconds()
@@ -59,10 +63,19 @@ class SeatClock:
         """Seconds for the decision asked for last, before the bank is touched; 0 with clocks off."""
         return self._limit or 0.0
 
+    @property
+    def bank_ms(self) -> int:
+        """The bank in whole milliseconds, as a field of 32 bits shows it: it may grow beyond seven weeks."""
+        return min(int(self.bank * 1000), MOST_MS) if self.bank else 0
+
+    def _set_limit(self, limit: float | None) -> None:
+        self._limit = limit
+        self.limit_ms = min(int((limit or 0.0) * 1000), MOST_MS)
+
     def ask(self, now: float, lag: float, phase: Phase, *, reachable: bool) -> None:
         """A decision of this kind is asked for. Without a wire to the bot its time runs from now on."""
         if self._rules is not None:
-            self._limit = limit_of(self._rules, phase)
+            self._set_limit(limit_of(self._rules, phase))
         self._runs = not reachable
         self._start = now + WRITE_PATIENCE if reachable else now
         self._lag_at_start = lag

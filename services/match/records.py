@@ -15,14 +15,12 @@ from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment
 from services.common.matches import NO_FAULTS, ClockRules, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
-from services.match.clocks import Charge
+from services.match.clocks import MOST_MS, Charge
 from services.match.seat import Seat
 from services.match.wire import TurnEncoder, encode_record
 
 SUGGESTED_MARGIN_MS = 50
 """How long before its limit a bot had better answer: some times the cost of a message either way on a busy machine."""
-
-_MOST_MS = (1 << 32) - 1
 
 _ENDINGS = {
     Ending.COMPLETED: pb.ENDING_COMPLETED,
@@ -81,7 +79,7 @@ def request_of(asking: Asking, left: float) -> pb.Request:
         request=asking.seat.request,
         phase=phase_to_proto(asking.phase),
         limit_ms=_ms(left),
-        bank_ms=_ms(asking.seat.clock.bank),
+        bank_ms=asking.seat.clock.bank_ms,
         event=asking.event,
         legal=[answer_to_proto(answer) for answer in asking.legal or ()],
     )
@@ -95,12 +93,12 @@ def request(asking: Asking) -> bytes:
 def bare_request(encoder: TurnEncoder, seat: Seat, phase: Phase, event: int) -> bytes:
     """The record that asks a seat, with its whole limit."""
     clock = seat.clock
-    return encoder.request(seat.request, phase, _ms(clock.limit), _ms(clock.bank), event)
+    return encoder.request(seat.request, phase, clock.limit_ms, clock.bank_ms, event)
 
 
 def charged(encoder: TurnEncoder, seat: Seat, charge: Charge, *, timed_out: bool = False) -> bytes:
     """The record that says what the open request of `seat` cost."""
-    return encoder.charged(seat.request, charge.elapsed, charge.charged, _ms(seat.clock.bank), timed_out=timed_out)
+    return encoder.charged(seat.request, charge.elapsed, charge.charged, seat.clock.bank_ms, timed_out=timed_out)
 
 
 def rejected(table: int, seat: Seat, refused: IllegalAnswer, *, retry: bool) -> bytes:
@@ -205,4 +203,4 @@ def _clock(rules: ClockRules) -> pb.Clock:
 
 def _ms(seconds: float) -> int:
     """As a field of 32 bits shows it: a bank may grow beyond seven weeks."""
-    return min(int(seconds * 1000), _MOST_MS)
+    return min(int(seconds * 1000), MOST_MS)
