@@ -112,6 +112,25 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
     return table
 
 
+def ratings_table(standings: Iterable[pb.Standing]) -> Any:
+    """The least-squares rating of each bot with its interval, and OpenSkill's ordinal, in the order of the table."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("bot", no_wrap=True)
+    for title in ("rating", "95 %", "openskill"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for line in standings:
+        table.add_row(
+            line.name,
+            f"{line.rating:+.3f}" if line.HasField("rating") else "-",
+            _half_width(line.rating_low, line.rating_high, 3) if line.HasField("rating_low") else "-",
+            f"{line.openskill:.2f}" if line.HasField("openskill") else "-",
+        )
+    return table
+
+
 ROLES = ("emperor", "guard", "rebel", "solo")
 
 

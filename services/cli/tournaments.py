@@ -124,8 +124,9 @@ def cancel(name: str, server: str, as_json: bool) -> None:
     "--by", type=click.Choice(["points", "beans"]), default="points", show_default=True, help="What comes first."
 )
 @click.option("--roles", is_flag=True, help="Also what each bot makes as emperor, guard, rebel and solo.")
+@click.option("--ratings", is_flag=True, help="Also least-squares ratings, and OpenSkill.")
 @_common
-def standings(name: str, by: str, roles: bool, server: str, as_json: bool) -> None:
+def standings(name: str, by: str, roles: bool, ratings: bool, server: str, as_json: bool) -> None:
     """Print the table of NAME, with 95 % intervals."""
 
     async def read(client: Client) -> tuple[pb.Tournament, pb.GetStandingsResponse]:
@@ -134,7 +135,7 @@ def standings(name: str, by: str, roles: bool, server: str, as_json: bool) -> No
         order = pb.STANDINGS_ORDER_BY_BEANS if by == "beans" else pb.STANDINGS_ORDER_BY_POINTS
         return await client.get(name), await client.standings(name, order)
 
-    _print_standings(*call_platform(server, read), as_json, roles=roles)
+    _print_standings(*call_platform(server, read), as_json, roles=roles, ratings=ratings)
 
 
 @tournament.command()
@@ -236,7 +237,9 @@ def _start(server: str, call: Callable[[Client], Awaitable[pb.Tournament]], *, d
         raise click.exceptions.Exit(EXIT_NOT_FINISHED)
 
 
-def _print_standings(one: pb.Tournament, table: pb.GetStandingsResponse, as_json: bool, *, roles: bool = False) -> None:
+def _print_standings(
+    one: pb.Tournament, table: pb.GetStandingsResponse, as_json: bool, *, roles: bool = False, ratings: bool = False
+) -> None:
     from services.cli import tables
 
     console = tables.make_console()
@@ -246,6 +249,8 @@ def _print_standings(one: pb.Tournament, table: pb.GetStandingsResponse, as_json
         return
     progress = table.progress
     console.print(tables.standings_table(table.standings))
+    if ratings:
+        console.print(tables.ratings_table(table.standings))
     if roles:
         console.print(tables.roles_table(table.standings))
     console.print(

@@ -256,6 +256,11 @@ class Ledger:
         with self._write() as write:
             return rulings.retract(write.connection, tournament, number, sharing, row)
 
+    def retracted_count(self, tournament: str) -> int:
+        """How many results have been taken back: whoever remembers results has to read them again when that grows."""
+        with self._read() as connection:
+            return rulings.retracted_count(connection, tournaments.id_of(connection, tournament))
+
     # ---------------------------------------------------------------------------------------------------------- bots
 
     def create_bot(self, bot_id: str, name: str, *, owner: str, version: str, token_hash: bytes) -> Bot:

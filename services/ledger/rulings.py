@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from services.common.errors import PlatformError, Reason
 from services.ledger import reading, tournaments
@@ -75,3 +75,8 @@ def retract(
     changes = {name: totals.c[name] - count for name, count in before.items() if count}
     connection.execute(update(totals).where(totals.c.tournament_id == tournament_id).values(changes))
     return True
+
+
+def retracted_count(connection: Connection, tournament_id: int) -> int:
+    counted = select(func.count()).select_from(retractions).where(retractions.c.tournament_id == tournament_id)
+    return int(connection.execute(counted).scalar_one())

@@ -101,15 +101,17 @@ def _standings(shown: TournamentCard, standings: Sequence[StandingLine]) -> Mark
     titles = [("Title", "")] if any(line.title for line in standings) else []
     has_paid = any(line.points_paid for line in standings)
     paid = [("Paid", "number")] if has_paid else []
+    has_ratings = any(line.rating is not None for line in standings)
+    ratings = [("Rating", "number"), ("OpenSkill", "number")] if has_ratings else []
     head = _row("th", ("", "number"), ("Bot", ""), *titles, ("Points per deal", "number"), ("95 % interval", "number"),
-                ("", ""), *beans, ("Matches", "number"), ("Deals", "number"), ("Faults", "number"),
+                ("", ""), *beans, *ratings, ("Matches", "number"), ("Deals", "number"), ("Faults", "number"),
                 *paid)  # fmt: skip
     edge = max((abs(end) for line in standings for end in _ends(line)), default=0.0) or 1.0
-    rows = [_standing_row(line, edge, has_paid=has_paid) for line in standings]
+    rows = [_standing_row(line, edge, has_paid=has_paid, has_ratings=has_ratings) for line in standings]
     return _section(title, _table(head, rows))
 
 
-def _standing_row(line: StandingLine, edge: float, *, has_paid: bool) -> Markup:
+def _standing_row(line: StandingLine, edge: float, *, has_paid: bool, has_ratings: bool) -> Markup:
     low, high = line.low, line.high
     interval = "too few deals" if low is None or high is None else f"{_signed(low)} … {_signed(high)}"
     return element(
@@ -121,11 +123,23 @@ def _standing_row(line: StandingLine, edge: float, *, has_paid: bool) -> Markup:
         _number(interval),
         element("td", _chart(line, edge)),
         *([_number(_signed(line.beans_per_deal))] if line.beans_per_deal is not None else []),
+        *(_ratings_of(line) if has_ratings else []),
         _number(line.matches),
         _number(line.deals if line.counted == line.deals else f"{line.counted} of {line.deals}"),
         _number(line.faults),
         *([_number(line.points_paid)] if has_paid else []),
     )
+
+
+def _ratings_of(line: StandingLine) -> list[Markup]:
+    rating, openskill = line.rating, line.openskill
+    if rating is None:
+        shown = "–"
+    elif rating.low is None or rating.high is None:
+        shown = _signed(rating.value)
+    else:
+        shown = f"{_signed(rating.value)} ± {(rating.high - rating.low) / 2:.2f}"
+    return [_number(shown), _number("–" if openskill is None else f"{openskill:.1f}")]
 
 
 def _chart(line: StandingLine, edge: float) -> Markup:

@@ -38,10 +38,22 @@ class BotCard:
     attending: bool
 
 
+class RatingLine(Protocol):
+    """A rating, and its 95 % interval if there is one."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
 class StandingLine(Protocol):
     """One line of a table of standings, best first; `services.tournament.standings.values.Standing` is one.
 
     `title` is empty without titles, `beans_per_deal` None without beans. `counted` of the `deals` are in the mean.
+    `rating` and `openskill` are None where there is nothing to rate.
     """
 
     @property
@@ -68,6 +80,10 @@ class StandingLine(Protocol):
     def counted(self) -> int: ...
     @property
     def points_paid(self) -> int: ...
+    @property
+    def rating(self) -> RatingLine | None: ...
+    @property
+    def openskill(self) -> float | None: ...
 
 
 class Watchable(Protocol):

@@ -97,6 +97,7 @@ def spread_to_proto(spread: Spread) -> pb.Spread:
 
 def standing_to_proto(standing: Standing) -> pb.Standing:
     """One line of the table."""
+    rating = standing.rating
     return pb.Standing(
         rank=standing.rank,
         name=standing.name,
@@ -121,6 +122,10 @@ def standing_to_proto(standing: Standing) -> pb.Standing:
         points_paid=standing.points_paid,
         beans_paid=None if standing.beans_paid is None else min(standing.beans_paid, _MOST_BEANS_PAID),
         roles=[role_to_proto(one) for one in standing.roles],
+        rating=None if rating is None else rating.value,
+        rating_low=None if rating is None else rating.low,
+        rating_high=None if rating is None else rating.high,
+        openskill=standing.openskill,
     )
 
 

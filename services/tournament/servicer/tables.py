@@ -2,60 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from threading import Lock
 
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
+from services.ledger.values import Result, TournamentState
 from services.tournament.servicer.plans import Plan
 from services.tournament.servicer.releases import without_open_rounds
 from services.tournament.spec import Duplicate
-from services.tournament.standings import Datum, DatumKind, Order, PlayedMatch, Standing, StandingsTable, bean_unit
+from services.tournament.standings import Datum, DatumKind, Order, PlayedMatch, Standing, StandingsFold, bean_unit
+
+_KEPT = 8
+"""Tournaments whose tables are remembered; one that is asked for again after that is read again."""
 
 
 class Tables:
-    """Tables by tournament. Thread-safe enough: at worst one is computed twice."""
+    """Tables by tournament. What was read once is not read again: only new results are taken in. Thread-safe."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        # By name: how many matches there were, whether that was all, and the table in each order it can be had.
-        self._tables: dict[str, tuple[tuple[int, bool], dict[Order, list[Standing]]]] = {}
+        self._lock = Lock()
+        # By name, those asked for last at the end.
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def of(self, plan: Plan, order: Order) -> list[Standing]:
         """The table of a tournament, best first. Blocks while it is computed.
 
         Raises PlatformError STATE_CONFLICT for an order that this tournament does not have.
         """
-        name, beans = plan.spec.name, plan.spec.options.beans
-        if order is Order.BEANS and not beans:
+        name = plan.spec.name
+        if order is Order.BEANS and not plan.spec.options.beans:
             raise PlatformError(
                 Reason.STATE_CONFLICT,
                 f"The tournament {name!r} has no table by beans: the option `beans` is off in it.",
                 tournament=name,
             )
-        done = self._ledger.totals(name).matches, self._ledger.tournament(name).state.is_final
-        known = self._tables.get(name)
-        if known is None or known[0] != done:
-            options = plan.spec.options
-            table = StandingsTable(
-                plan.spec.entrants,
-                beans=beans,
-                titles=options.titles,
-                faults=plan.spec.faults,
-                bean_unit=bean_unit(options),
-                datum=datum_of(plan),
-            )
-            for match in self._played(plan):
-                table.add(match)
-            orders = list(Order) if beans else [Order.POINTS]
-            known = self._tables[name] = (done, {one: table.standings(one) for one in orders})
-        return known[1][order]
+        with self._lock:
+            kept = self._kept.setdefault(name, _Kept())
+            self._kept.move_to_end(name)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        with kept.lock:
+            return self._read(kept, plan, order)
 
-    def _played(self, plan: Plan) -> Iterator[PlayedMatch]:
+    def _read(self, kept: _Kept, plan: Plan, order: Order) -> list[Standing]:
+        """The table, with what is new in the ledger."""
         tournament = self._ledger.tournament(plan.spec.name)
-        results = self._ledger.results(plan.spec.name)
-        for result in without_open_rounds(self._ledger, tournament, plan.schedule, results):
-            match = plan.schedule.match(result.number)
-            yield PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults)
+        done = self._ledger.totals(plan.spec.name).matches
+        retracted = self._ledger.retracted_count(plan.spec.name)
+        fold = kept.fold
+        if fold is None or kept.retracted != retracted or len(fold) > done:
+            fold = kept.fold = fold_of(plan)
+            kept.retracted, kept.seen = retracted, None
+        if kept.seen != (done, tournament.state):
+            results = self._ledger.results(plan.spec.name, after=fold.missing - 1)
+            for result in without_open_rounds(self._ledger, tournament, plan.schedule, results):
+                if result.number not in fold:
+                    fold.add(played_match(plan, result))
+            kept.seen, kept.lines = (done, tournament.state), {}
+        if order not in kept.lines:
+            moving = tournament.state in _MOVING and len(fold) < plan.report.matches
+            kept.lines[order] = fold.standings(order, moving=moving)
+        return kept.lines[order]
+
+
+class _Kept:
+    """What is remembered of one tournament: `seen` is how far the ledger was, `lines` the tables made since."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.fold: StandingsFold | None = None
+        self.retracted = 0
+        self.seen: tuple[int, TournamentState] | None = None
+        self.lines: dict[Order, list[Standing]] = {}
+
+
+_MOVING = (TournamentState.OPEN, TournamentState.RUNNING)
+"""States in which the next results are near."""
+
+
+def fold_of(plan: Plan) -> StandingsFold:
+    """The table of a tournament without a match."""
+    options = plan.spec.options
+    return StandingsFold(
+        plan.spec.entrants,
+        beans=options.beans,
+        titles=options.titles,
+        faults=plan.spec.faults,
+        bean_unit=bean_unit(options),
+        datum=datum_of(plan),
+    )
+
+
+def played_match(plan: Plan, result: Result) -> PlayedMatch:
+    """A result as standings take it in: with what the schedule says of it."""
+    match = plan.schedule.match(result.number)
+    return PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults)
 
 
 def datum_of(plan: Plan) -> Datum | None:

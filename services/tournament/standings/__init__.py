@@ -1,7 +1,9 @@
 """Who is how good, and how sure that is: the table, computed from the matches that count."""
 
 from services.tournament.standings.datum import Datum, DatumKind
+from services.tournament.standings.fold import StandingsFold
 from services.tournament.standings.paying import bean_unit
+from services.tournament.standings.rating import Rating
 from services.tournament.standings.roles import Role, RoleStanding
 from services.tournament.standings.table import StandingsTable, compute_standings
 from services.tournament.standings.values import Order, PlayedMatch, Standing
@@ -11,9 +13,11 @@ __all__ = [
     "DatumKind",
     "Order",
     "PlayedMatch",
+    "Rating",
     "Role",
     "RoleStanding",
     "Standing",
+    "StandingsFold",
     "StandingsTable",
     "bean_unit",
     "compute_standings",

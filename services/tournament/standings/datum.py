@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import islice
 from math import lcm
 
 from bots_sdk.rules.cards import SEATS
@@ -120,6 +121,15 @@ class DatumBlock:
                 if kind is DatumKind.FIELD and not table.deal.spoiled:
                     _count(others, table.deal, seat, -1)
                 yield _compare(table.deal, seat, entrant, others, scale, rules, unit)
+
+    def compared_tables(
+        self, datum: Datum, entrants: int, rules: FaultRules, unit: int
+    ) -> Iterator[tuple[DealScore, list[Compared]]]:
+        """The same by table: how the deal ended there, and who sat there, by seat."""
+        everybody = self.compared(datum, entrants, rules, unit)
+        for table in self._tables:
+            if table.entrants[0] < entrants:
+                yield table.deal, list(islice(everybody, SEATS))
 
 
 def _count(sums: list[int], deal: DealScore, seat: int, sign: int) -> None:

@@ -26,7 +26,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -35,6 +35,7 @@ from bots_sdk.rules.titles import title_of
 from services.common.matches import DealScore, FaultRules, OthersScore, SeatFaults
 from services.tournament.standings.datum import Datum, DatumBlock, DatumKind, dealers
 from services.tournament.standings.paying import NOTHING, Paid, paid_by
+from services.tournament.standings.rating import RatedDeals, Rating
 from services.tournament.standings.roles import Role, RoleStanding, role_of
 from services.tournament.standings.student import t_quantile
 from services.tournament.standings.values import Order, PlayedMatch, Standing
@@ -81,6 +82,7 @@ class StandingsTable:
         self._unit = bean_unit
         self._datum = datum
         self._scale = datum.scale if datum else 1
+        self._rated = RatedDeals(len(self._names))
         self._held: dict[_Block, DatumBlock] = {}
         self._numbers: set[int] = set()
         # By entrant: block -> what `_COLUMNS` tells; of deals it has not spoiled, and of the others.
@@ -122,6 +124,8 @@ class StandingsTable:
                 self._spoilers.setdefault(block, set()).update(match.entrants[seat] for seat in deal.spoiled)
             for seat, entrant in enumerate(match.entrants):
                 self._take_in(deal, block, seat, entrant)
+            if self._datum is None and self._is_rated(deal):
+                self._rated.add(block, match.number, match.entrants, deal, deal.points)
         for seat, entrant in enumerate(match.entrants):
             self._played[entrant][0] += 1
             for kind, faults in enumerate(_counts(match.faults[seat])):
@@ -168,7 +172,13 @@ class StandingsTable:
             self._faulty[entrant].clear()
             self._played[entrant][4:] = (0, 0)
         assert self._datum is not None
+        self._rated = RatedDeals(len(self._names))
         for block, held in self._held.items():
+            for deal, everybody in held.compared_tables(self._datum, len(self._names), self._rules, self._unit):
+                if self._is_rated(deal) and all(one.deals for one in everybody):
+                    entrants = [one.entrant for one in everybody]
+                    points = [one.points / self._scale for one in everybody]
+                    self._rated.add(block, min(entrants), entrants, deal, points)
             for one in held.compared(self._datum, len(self._names), self._rules, self._unit):
                 has_beans = self._has_beans and one.beans is not None
                 if one.paid is not NOTHING:
@@ -197,6 +207,24 @@ class StandingsTable:
             tied = position > 0 and means[entrant] == means[entrants[position - 1]]
             table.append(self._standing(entrant, blocks[entrant], table[-1].rank if tied else position + 1))
         return table
+
+    @property
+    def numbers(self) -> Collection[int]:
+        """The numbers of the matches that are in it."""
+        return self._numbers
+
+    def ratings(self) -> list[Rating | None]:
+        """The least-squares ratings, by entrant; None for those without a deal that can be rated.
+
+        Deals that somebody spoiled tell nothing of how good anybody is, so they are out of it like out of the means of
+        the others: with rotation in their whole block. What they cost is in the means alone.
+        """
+        if self._datum is not None:
+            self._compare()
+        return self._rated.ratings(self._spoilers)
+
+    def _is_rated(self, deal: DealScore) -> bool:
+        return not deal.spoiled or self._rules.others is OthersScore.PLAYED
 
     def _counted(self, entrant: int) -> list[list[int]]:
         """The blocks of an entrant that count, in their order, without what somebody else has spoiled."""

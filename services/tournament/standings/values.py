@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from services.common.matches import DealScore, SeatFaults
+from services.tournament.standings.rating import Rating
 from services.tournament.standings.roles import RoleStanding
 
 
@@ -40,7 +41,7 @@ class Standing:
     `beans` are those of the same deals, with mean, interval and `beans_paid` as for points; None where nothing is
     settled in beans. Where deals are compared with a datum, means and intervals are of what was made against it,
     `points` and `beans` of what was played. `roles` has what it made as emperor, guard, rebel and solo, as far as
-    it was any of them.
+    it was any of them. `rating` and `openskill` are None in a table without ratings.
     """
 
     rank: int
@@ -66,6 +67,8 @@ class Standing:
     points_paid: int = 0
     beans_paid: int | None = None
     roles: tuple[RoleStanding, ...] = ()
+    rating: Rating | None = None
+    openskill: float | None = None
 
     @property
     def faults(self) -> int:

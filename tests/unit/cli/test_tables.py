@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
-from services.cli.tables import make_console, roles_table
+from services.cli.tables import make_console, ratings_table, roles_table
 
 
 def text_of(table: object) -> list[list[str]]:
@@ -21,3 +21,11 @@ def test_each_role_has_its_mean_interval_and_deals() -> None:
     ]
     lines = text_of(roles_table([pb.Standing(name="ann", roles=roles)]))
     assert ["ann", "-", "-", "0", "-", "-", "0", "-0.50", "±", "1.00", "30", "+8.00", "-", "2"] in lines
+
+
+def test_each_bot_has_its_ratings() -> None:
+    rated = pb.Standing(name="ann", rating=0.5, rating_low=0.25, rating_high=0.75, openskill=21.239)
+    lines = text_of(ratings_table([rated, pb.Standing(name="ben", rating=-1), pb.Standing(name="cem")]))
+    assert ["ann", "+0.500", "±", "0.250", "21.24"] in lines
+    assert ["ben", "-1.000", "-", "-"] in lines
+    assert ["cem", "-", "-", "-"] in lines

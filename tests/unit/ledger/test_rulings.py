@@ -55,7 +55,9 @@ def test_rulings_on_an_unknown_tournament_are_refused(ledger: Ledger) -> None:
 
 def test_a_result_taken_back_leaves_the_sums_right_and_its_record_as_evidence(ledger: Ledger) -> None:
     ledger.record([make_outcome(1, faults={2: SLOW}, record=b"one"), make_outcome(2, record=b"two")])
+    assert ledger.retracted_count("cup") == 0
     assert ledger.retract("cup", 1, [1, 3], "the wrong build")
+    assert ledger.retracted_count("cup") == 1
     assert [result.number for result in ledger.results("cup")] == [2]
     assert ledger.match_record("cup", 1) is None
     assert ledger.totals("cup") == ledger.recount("cup")

@@ -12,7 +12,7 @@ from typing import Any
 
 from services.common.targets import Role, Target
 from services.ledger.values import TournamentState
-from services.web.watching import BotCard, StandingLine, TournamentCard
+from services.web.watching import BotCard, RatingLine, StandingLine, TournamentCard
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Line:
     beans_per_deal: float | None = None
     counted: int = 20
     points_paid: int = 0
+    rating: RatingLine | None = None
+    openskill: float | None = None
 
 
 def make_card(name: str = "spring", **changes: Any) -> TournamentCard:

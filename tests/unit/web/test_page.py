@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from html.parser import HTMLParser
 
 import pytest
@@ -61,6 +62,25 @@ def test_deals_left_out_and_what_was_paid_are_shown_where_there_is_any() -> None
     plain = _Outline(make_page([card], card, [Line()], []))
     assert "Paid" not in plain.text
     assert " of 20" not in plain.text
+
+
+@dataclass(frozen=True)
+class Rated:
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def test_ratings_are_shown_where_there_are_any() -> None:
+    card = make_card()
+    lines = [
+        Line(name="a", rating=Rated(0.5, 0.25, 0.75), openskill=21.24),
+        Line(name="b", rating=Rated(-2.0), openskill=-3.5),
+        Line(name="c"),
+    ]
+    rated = _Outline(make_page([card], card, lines, []))
+    assert all(text in rated.text for text in ("Rating", "OpenSkill", "+0.500 ± 0.25", "21.2", "−2.000"))
+    assert "Rating" not in _Outline(make_page([card], card, [Line()], [])).text
 
 
 def test_an_empty_platform_says_how_to_begin() -> None:
