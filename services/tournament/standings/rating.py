@@ -182,16 +182,16 @@ def _solve(columns: _Columns, entrants: int) -> list[Rating | None]:
     moved = worth * (drawn @ (scores @ inverse[:, _KINDS:] @ centre.T))
     blocks = _blocks_of(columns, entrants)
     # As the residuals of least squares are too small by the numbers fitted, blocks have been seen to fit too well.
-    widened = np.sqrt(bags / max(1, bags - rank)) if bags > rank else np.inf
-    errors = widened * np.sqrt((moved**2).mean(axis=0))
+    freedom = bags - rank
+    errors = np.sqrt(bags / max(1, freedom) * (moved**2).mean(axis=0))
     return [
-        _rating(float(value), float(error), int(count), bags - rank) if is_in else None
+        _rating(float(value), float(error), int(count), freedom) if is_in else None
         for value, error, count, is_in in zip(values, errors, blocks, played, strict=True)
     ]
 
 
 def _rating(value: float, error: float, blocks: int, freedom: int) -> Rating:
-    if blocks < MIN_RATED_BLOCKS or freedom < MIN_RATED_BLOCKS - 1 or not np.isfinite(error):
+    if blocks < MIN_RATED_BLOCKS or freedom < MIN_RATED_BLOCKS - 1:
         return Rating(value, None, None)
     margin = t_quantile(_UPPER, min(blocks - 1, freedom)) * error
     return Rating(value, value - margin, value + margin)

@@ -156,12 +156,12 @@ def test_who_has_not_played_has_no_rating_and_few_blocks_no_interval() -> None:
     assert rated.ratings() == [None] * 6
     rated.add((0, 0), 0, (0, 1, 2, 3, 4), DealScore(0, (0,) * 5, (), None, None, None), (0.0,) * 5)
     assert rated.ratings() == [None] * 6
-    for block in range(MIN_RATED_BLOCKS - 1):
+    for block in range(MIN_RATED_BLOCKS - 1):  # the first is explained without a rest
         score, points = deal_of(block % 5, (block + 1) % 5, 1.0 + block)
         rated.add((block, 0), block, (0, 1, 2, 3, 4), score, points)
-    ratings = rated.ratings()
-    assert ratings[5] is None
-    assert [one is not None and (one.low, one.high) == (None, None) for one in ratings[:5]] == [True] * 5
+        ratings = rated.ratings()
+        assert ratings[5] is None
+        assert [one is not None and (one.low, one.high) == (None, None) for one in ratings[:5]] == [True] * 5
 
 
 def test_blocks_that_are_left_out_are_as_if_they_had_not_been_played() -> None:
