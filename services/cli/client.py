@@ -75,6 +75,19 @@ class Client:
     async def cancel(self, name: str) -> pb.Tournament:
         return (await self._stub.CancelTournament(pb.CancelTournamentRequest(name=name), **self._terms)).tournament
 
+    async def exclude(self, name: str, bot: str, *, annulled: bool, reason: str) -> pb.Tournament:
+        results = pb.EXCLUDED_RESULTS_ANNULLED if annulled else pb.EXCLUDED_RESULTS_KEPT
+        request = pb.ExcludeBotRequest(name=name, bot=bot, results=results, reason=reason)
+        return (await self._stub.ExcludeBot(request, **self._terms)).tournament
+
+    async def requeue(self, name: str, number: int, reason: str) -> pb.Tournament:
+        request = pb.RequeueMatchRequest(name=name, number=number, reason=reason)
+        return (await self._stub.RequeueMatch(request, **self._terms)).tournament
+
+    async def set_in_flight(self, name: str, in_flight: int) -> pb.Tournament:
+        request = pb.SetInFlightRequest(name=name, in_flight=in_flight)
+        return (await self._stub.SetInFlight(request, **self._terms)).tournament
+
     async def standings(
         self, name: str, order: pb.StandingsOrder.ValueType = pb.STANDINGS_ORDER_BY_POINTS
     ) -> pb.GetStandingsResponse:

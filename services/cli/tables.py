@@ -216,10 +216,23 @@ def describe_tournament(one: pb.Tournament) -> Iterable[str]:
     progress = one.progress
     yield f"{one.name}: {state_name(one.state)}" + (f" ({remark(one)})" if remark(one) else "")
     yield f"  matches  {progress.matches_done} of {progress.matches}, {progress.matches_running} running"
+    if progress.matches_left_out:
+        yield f"  left out {progress.matches_left_out} matches of excluded bots"
+    if one.in_flight:
+        yield f"  at once  {one.in_flight} matches at most, as an operator wants it"
     yield f"  deals    {progress.deals_done} of {progress.deals}"
     yield f"  void     {progress.attempts_void} attempts, played again"
     yield f"  faults   {progress.faults}"
+    yield from describe_exclusions(one)
     yield from describe_plan(one.plan)
+
+
+def describe_exclusions(one: pb.Tournament) -> Iterable[str]:
+    """Who plays no more, a line each."""
+    for exclusion in one.exclusions:
+        annulled = exclusion.results == pb.EXCLUDED_RESULTS_ANNULLED
+        why = f": {exclusion.reason}" if exclusion.reason else ""
+        yield f"  excluded {exclusion.bot}, its results are {'annulled' if annulled else 'kept'}{why}"
 
 
 ASSUMED_RATE = 10.0

@@ -120,6 +120,50 @@ def cancel(name: str, server: str, as_json: bool) -> None:
 
 @tournament.command()
 @click.argument("name")
+@click.argument("bot")
+@click.option(
+    "--results",
+    type=click.Choice(["kept", "annulled"]),
+    required=True,
+    help="Whether what it has played counts, or counts for nobody.",
+)
+@click.option("--reason", default="", help="Why; everybody can read it.")
+@_common
+def exclude(name: str, bot: str, results: str, reason: str, server: str, as_json: bool) -> None:
+    """Let BOT play no more in NAME.
+
+    Its matches that have not begun are left out. Said again, the last word counts, also when NAME is finished.
+    """
+    _verb(server, as_json, lambda client: client.exclude(name, bot, annulled=results == "annulled", reason=reason))
+
+
+@tournament.command()
+@click.argument("name")
+@click.argument("number", type=click.IntRange(min=0, max=2**63 - 1))
+@click.option("--reason", default="", help="Why; it is kept with the result that is taken back.")
+@_common
+def requeue(name: str, number: int, reason: str, server: str, as_json: bool) -> None:
+    """Have match NUMBER of NAME played again, with the same deals.
+
+    What is played of it now will not count; a result is taken back, unless its deals are known by now.
+    """
+    _verb(server, as_json, lambda client: client.requeue(name, number, reason))
+
+
+@tournament.command("in-flight")
+@click.argument("name")
+@click.argument("matches", type=click.IntRange(min=0, max=100_000))
+@_common
+def in_flight(name: str, matches: int, server: str, as_json: bool) -> None:
+    """Play at most MATCHES of NAME at once from now on; 0: as many as its file says.
+
+    What runs is finished, also if it is more.
+    """
+    _verb(server, as_json, lambda client: client.set_in_flight(name, matches))
+
+
+@tournament.command()
+@click.argument("name")
 @click.option(
     "--by", type=click.Choice(["points", "beans"]), default="points", show_default=True, help="What comes first."
 )
@@ -249,6 +293,8 @@ def _print_standings(
         return
     progress = table.progress
     console.print(tables.standings_table(table.standings))
+    for line in tables.describe_exclusions(one):
+        console.print(line, markup=False, soft_wrap=True)
     if ratings:
         console.print(tables.ratings_table(table.standings))
     if roles:

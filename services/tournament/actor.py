@@ -109,6 +109,16 @@ class DirectorActor:
         """As `Director.cancel`."""
         return await self._tell(Director.cancel)
 
+    async def heed(self) -> bool:
+        """As `Director.heed`."""
+        director, _ = await asyncio.shield(self._starting)
+        return director is not None and await director.heed()
+
+    async def requeue(self, number: int, reason: str) -> bool:
+        """As `Director.requeue`."""
+        director, _ = await asyncio.shield(self._starting)
+        return director is not None and await director.requeue(number, reason)
+
     async def suspend(self, grace: float) -> bool:
         """As `Director.suspend`."""
         return await self._tell(lambda director: director.suspend(grace))
@@ -187,6 +197,14 @@ class RayDirector:
     async def cancel(self) -> bool:
         """As `DirectorPort.cancel`."""
         return bool(await self._call(self._handle.cancel.remote()))
+
+    async def heed(self) -> bool:
+        """As `DirectorPort.heed`."""
+        return bool(await self._call(self._handle.heed.remote()))
+
+    async def requeue(self, number: int, reason: str) -> bool:
+        """As `DirectorPort.requeue`."""
+        return bool(await self._call(self._handle.requeue.remote(number, reason)))
 
     async def suspend(self, grace: float) -> bool:
         """As `DirectorPort.suspend`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from services.common.errors import PlatformError, Reason
 from services.common.targets import Target
 from services.ledger.ledger import Ledger
-from services.ledger.values import Page, Result, Totals, Tournament, TournamentState
+from services.ledger.values import Page, Result, Rulings, Totals, Tournament, TournamentState
 from services.tournament.director import FINAL, DirectorStatus
 from services.tournament.servicer.planner import Planner
 from services.tournament.servicer.plans import Plan, Plans, make_plan
@@ -28,6 +28,12 @@ _log = logging.getLogger(__name__)
 GOES_ON = (TournamentState.OPEN, TournamentState.RUNNING)
 """States that a platform takes up again by itself when it starts."""
 
+_LASTING = tuple(state for state in TournamentState if not state.is_final)
+
+MOST_IN_FLIGHT = 100_000
+MOST_REASON = 300
+"""Characters: a sentence or two that everybody can read."""
+
 VERB_PATIENCE = 15.0
 """Seconds for which a verb is offered to a director that is being restarted."""
 
@@ -43,6 +49,7 @@ class TournamentView:
     plan: Plan
     totals: Totals
     status: DirectorStatus | None
+    rulings: Rulings
 
     @property
     def state(self) -> TournamentState:
@@ -53,6 +60,14 @@ class TournamentView:
     def message(self) -> str:
         """Why it stands there."""
         return self.status.message if self.status else self.tournament.message
+
+    @property
+    def left_out(self) -> int:
+        """How many matches were found not to be played, since a bot in them is excluded."""
+        if self.status is not None:
+            return self.status.matches_left_out
+        finished = self.tournament.state is TournamentState.FINISHED and self.rulings.exclusions
+        return max(0, self.plan.report.matches - self.totals.matches) if finished else 0
 
 
 class Desk:
@@ -68,6 +83,8 @@ class Desk:
         self._running: dict[str, RunningTournament] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
+        # Held while a result is taken back without a director: one that begins meanwhile would count it as done.
+        self._between = asyncio.Lock()
 
     # ---- life of a platform
 
@@ -140,9 +157,10 @@ class Desk:
                 return await self.view(name)
             await one.wait_for_end()
         allowed = [TournamentState.PAUSED, *GOES_ON]
-        await self._verify_state(name, allowed, "resumed")
-        await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.OPEN)
-        self._start(name)
+        async with self._between:
+            await self._verify_state(name, allowed, "resumed")
+            await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.OPEN)
+            self._start(name)
         return await self.view(name)
 
     async def cancel(self, name: str) -> TournamentView:
@@ -156,6 +174,59 @@ class Desk:
         await self._verify_state(name, allowed, "cancelled")
         await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.CANCELLED)
         return await self.view(name)
+
+    async def exclude(self, name: str, bot: str, *, annulled: bool, reason: str = "") -> TournamentView:
+        """An entrant plays no more; what it has played counts, or counts for nobody.
+
+        Raises PlatformError TOURNAMENT_UNKNOWN, BOT_UNKNOWN if it is no entrant, MALFORMED for a reason too long.
+        """
+        verify_reason(reason)
+        view = await self.view(name)
+        if bot not in view.plan.spec.entrants:
+            raise PlatformError(Reason.BOT_UNKNOWN, f"No bot named {bot!r} is entered in {name!r}.", bots=bot)
+        await asyncio.to_thread(lambda: self._ledger.exclude(name, bot, annulled=annulled, reason=reason))
+        _log.info("%s excluded from %s", bot, name, extra={"annulled": annulled})
+        await self._heed(name)
+        return await self.view(name)
+
+    async def set_in_flight(self, name: str, in_flight: int | None) -> TournamentView:
+        """So many matches at once from now on; None: as the specification says.
+
+        Raises PlatformError TOURNAMENT_UNKNOWN, MALFORMED, or STATE_CONFLICT if it is over.
+        """
+        if in_flight is not None and not 1 <= in_flight <= MOST_IN_FLIGHT:
+            message = f"in_flight: must be from 1 to {MOST_IN_FLIGHT}, or 0; not {in_flight}."
+            raise PlatformError(Reason.MALFORMED, message, field="in_flight")
+        await self._verify_state(name, _LASTING, "played faster or slower")
+        await asyncio.to_thread(self._ledger.set_in_flight, name, in_flight)
+        await self._heed(name)
+        return await self.view(name)
+
+    async def requeue(self, name: str, number: int, reason: str = "") -> TournamentView:
+        """Have a match played again: what is played of it now does not count, its result is taken back.
+
+        Raises PlatformError TOURNAMENT_UNKNOWN; MALFORMED without such a match; STATE_CONFLICT if the tournament is
+        over, a bot in the match is excluded, or its deals are known by now.
+        """
+        verify_reason(reason)
+        needed = _needed(await self.view(name), number)
+        one = self._running.get(name)
+        if one is not None:
+            if await self._offer(one, lambda: one.director.requeue(number, reason)):
+                return await self.view(name)
+            await one.wait_for_end()
+        async with self._between:
+            if name in self._running:
+                message = f"The tournament {name!r} is just being resumed: ask again."
+                raise PlatformError(Reason.STATE_CONFLICT, message, tournament=name)
+            await self._verify_state(name, _LASTING, "played again in parts")
+            await asyncio.to_thread(self._ledger.retract, name, number, needed, reason)
+        return await self.view(name)
+
+    async def _heed(self, name: str) -> None:
+        """Have the director, if there is one, go by what is in the ledger; one that begins reads it by itself."""
+        if (one := self._running.get(name)) is not None:
+            await self._offer(one, one.director.heed)
 
     async def _offer(self, one: RunningTournament, verb: Callable[[], Awaitable[bool]]) -> bool:
         """Say it to the director, again if it is being restarted; whether it listened, which one at its end does not.
@@ -242,7 +313,11 @@ class Desk:
         one = self._running.get(name)
         tournament = self._ledger.tournament(name)
         return TournamentView(
-            tournament, self._plans.of(tournament), self._ledger.totals(name), one.status if one else None
+            tournament,
+            self._plans.of(tournament),
+            self._ledger.totals(name),
+            one.status if one else None,
+            self._ledger.rulings(name),
         )
 
     # ---- directors
@@ -323,3 +398,32 @@ def read_spec(spec_yaml: str) -> TournamentSpec:
         raise PlatformError(
             Reason.SPEC_INVALID, f"The specification is wrong: {problems}", key=first.path, line=str(first.line)
         ) from None
+
+
+def verify_reason(reason: str) -> None:
+    """Raises PlatformError MALFORMED if people could not read it as one sentence."""
+    if len(reason) > MOST_REASON or not reason.isprintable():
+        raise PlatformError(
+            Reason.MALFORMED, f"reason: must have at most {MOST_REASON} characters, all printable.", field="reason"
+        )
+
+
+def _needed(view: TournamentView, number: int) -> list[int]:
+    """The matches with the same deals as one that is to be played again, as far as they are played at all.
+
+    Raises PlatformError MALFORMED without such a match, STATE_CONFLICT if a bot in it is excluded.
+    """
+    name, schedule, players = view.tournament.name, view.plan.schedule, view.plan.spec.players
+    if not 0 <= number < len(schedule):
+        message = f"number: {name!r} has no match {number}; it has 0 to {len(schedule) - 1}."
+        raise PlatformError(Reason.MALFORMED, message, field="number")
+    excluded = view.rulings.excluded
+
+    def out(one: int) -> frozenset[str]:
+        return excluded.intersection(players[index] for index in schedule.match(one).entrants)
+
+    if names := sorted(out(number)):
+        message = f"Match {number} of {name!r} is not played again: {' and '.join(names)} cannot play, being excluded."
+        raise PlatformError(Reason.STATE_CONFLICT, message, tournament=name, number=str(number))
+    group, _ = schedule.place(number)
+    return [one for one in schedule.numbers(group) if not out(one)]

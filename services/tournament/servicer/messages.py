@@ -8,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from services.common.errors import PlatformError, Reason
-from services.ledger.values import Result, TournamentState
+from services.ledger.values import Exclusion, Result, TournamentState
 from services.tournament.schedule import Spread
 from services.tournament.servicer.desk import TournamentView
 from services.tournament.servicer.plans import Plan
@@ -42,6 +42,25 @@ def order_from_proto(order: int) -> Order:
     )
 
 
+def annulled_from_proto(results: int) -> bool:
+    """Whether the results of an excluded bot count no more. Raises PlatformError MALFORMED for an unknown number."""
+    if results not in pb.ExcludedResults.values():
+        raise PlatformError(
+            Reason.MALFORMED, f"results: {results} says nothing here; 1 keeps them, 2 annuls them.", field="results"
+        )
+    return results == pb.EXCLUDED_RESULTS_ANNULLED
+
+
+def exclusion_to_proto(exclusion: Exclusion) -> pb.Exclusion:
+    """An entrant that plays no more."""
+    return pb.Exclusion(
+        bot=exclusion.name,
+        results=pb.EXCLUDED_RESULTS_ANNULLED if exclusion.annulled else pb.EXCLUDED_RESULTS_KEPT,
+        reason=exclusion.reason,
+        excluded_at=moment_to_proto(exclusion.at),
+    )
+
+
 def tournament_to_proto(view: TournamentView) -> pb.Tournament:
     """A tournament as people see it."""
     return pb.Tournament(
@@ -53,6 +72,8 @@ def tournament_to_proto(view: TournamentView) -> pb.Tournament:
         progress=progress_to_proto(view),
         plan=plan_to_proto(view.plan),
         missing_bots=view.status.missing if view.status else (),
+        exclusions=map(exclusion_to_proto, view.rulings.exclusions),
+        in_flight=view.rulings.in_flight or 0,
     )
 
 
@@ -66,6 +87,7 @@ def progress_to_proto(view: TournamentView) -> pb.Progress:
         deals_done=view.totals.deals,
         attempts_void=view.totals.attempts_void,
         faults=view.totals.faults,
+        matches_left_out=view.left_out,
     )
 
 

@@ -49,6 +49,14 @@ class DirectorPort(Protocol):
         """As `Director.cancel`."""
         ...
 
+    async def heed(self) -> bool:
+        """As `Director.heed`."""
+        ...
+
+    async def requeue(self, number: int, reason: str) -> bool:
+        """As `Director.requeue`."""
+        ...
+
     async def suspend(self, grace: float) -> bool:
         """As `Director.suspend`."""
         ...

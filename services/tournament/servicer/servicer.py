@@ -73,6 +73,19 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
         view = await self._desk.cancel(request.name)
         return pb.CancelTournamentResponse(tournament=messages.tournament_to_proto(view))
 
+    async def ExcludeBot(self, request: pb.ExcludeBotRequest, context: _Context) -> pb.ExcludeBotResponse:
+        annulled = messages.annulled_from_proto(request.results)
+        view = await self._desk.exclude(request.name, request.bot, annulled=annulled, reason=request.reason)
+        return pb.ExcludeBotResponse(tournament=messages.tournament_to_proto(view))
+
+    async def RequeueMatch(self, request: pb.RequeueMatchRequest, context: _Context) -> pb.RequeueMatchResponse:
+        view = await self._desk.requeue(request.name, request.number, request.reason)
+        return pb.RequeueMatchResponse(tournament=messages.tournament_to_proto(view))
+
+    async def SetInFlight(self, request: pb.SetInFlightRequest, context: _Context) -> pb.SetInFlightResponse:
+        view = await self._desk.set_in_flight(request.name, request.in_flight or None)
+        return pb.SetInFlightResponse(tournament=messages.tournament_to_proto(view))
+
     async def GetStandings(self, request: pb.GetStandingsRequest, context: _Context) -> pb.GetStandingsResponse:
         view = await self._desk.view(request.name)
         standings = await self._desk.standings(request.name, messages.order_from_proto(request.order))

@@ -7,7 +7,8 @@ from threading import Lock
 
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
-from services.ledger.values import Result, TournamentState
+from services.ledger.values import Exclusion, Result, TournamentState
+from services.tournament.servicer.counting import Counting
 from services.tournament.servicer.plans import Plan
 from services.tournament.servicer.releases import without_open_rounds
 from services.tournament.spec import Duplicate
@@ -52,13 +53,15 @@ class Tables:
         done = self._ledger.totals(plan.spec.name).matches
         retracted = self._ledger.retracted_count(plan.spec.name)
         fold = kept.fold
-        if fold is None or kept.retracted != retracted or len(fold) > done:
+        exclusions = self._ledger.rulings(plan.spec.name).exclusions
+        if fold is None or (kept.retracted, kept.exclusions) != (retracted, exclusions) or len(fold) > done:
             fold = kept.fold = fold_of(plan)
-            kept.retracted, kept.seen = retracted, None
+            kept.retracted, kept.exclusions, kept.seen = retracted, exclusions, None
         if kept.seen != (done, tournament.state):
             results = self._ledger.results(plan.spec.name, after=fold.missing - 1)
+            counting = Counting(plan, exclusions, self._ledger.done_numbers(plan.spec.name) if exclusions else ())
             for result in without_open_rounds(self._ledger, tournament, plan.schedule, results):
-                if result.number not in fold:
+                if result.number not in fold and counting.counts(plan.schedule.match(result.number)):
                     fold.add(played_match(plan, result))
             kept.seen, kept.lines = (done, tournament.state), {}
         if order not in kept.lines:
@@ -74,6 +77,7 @@ class _Kept:
         self.lock = Lock()
         self.fold: StandingsFold | None = None
         self.retracted = 0
+        self.exclusions: tuple[Exclusion, ...] = ()
         self.seen: tuple[int, TournamentState] | None = None
         self.lines: dict[Order, list[Standing]] = {}
 

@@ -21,7 +21,7 @@ OURS = {
     for module in (access_service_pb2, lobby_service_pb2, tournament_service_pb2)
     for service in module.DESCRIPTOR.services_by_name.values()
 }
-CHANGING = {"Create", "Pause", "Resume", "Cancel", "Rotate", "Revoke"}
+CHANGING = {"Create", "Pause", "Resume", "Cancel", "Rotate", "Revoke", "Exclude", "Requeue", "Set"}
 
 
 def caller(*scopes: Scope) -> Caller:

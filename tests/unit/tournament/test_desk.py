@@ -81,6 +81,17 @@ class HandDirector:
             self.stand(TournamentState.CANCELLED)
         return not self.deaf
 
+    async def heed(self) -> bool:
+        self._maybe_lost()
+        self.said.append("heed")
+        return True
+
+    async def requeue(self, number: int, reason: str) -> bool:
+        self._maybe_lost()
+        self.said.append(f"requeue {number} {reason}")
+        self.heard.set()
+        return not self.deaf
+
     async def suspend(self, grace: float) -> bool:
         self.said.append("suspend")
         self.board.put(DirectorStatus(0, TournamentState.PAUSED, "stopping", 5))

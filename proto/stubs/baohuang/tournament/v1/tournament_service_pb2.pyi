@@ -60,6 +60,30 @@ STATE_CANCELLED: State.ValueType  # 6
 """Ended by an operator."""
 Global___State: _TypeAlias = State  # noqa: Y015
 
+class _ExcludedResults:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ExcludedResultsEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExcludedResults.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    EXCLUDED_RESULTS_UNSPECIFIED: _ExcludedResults.ValueType  # 0
+    """Not set: kept."""
+    EXCLUDED_RESULTS_KEPT: _ExcludedResults.ValueType  # 1
+    """They count, for it and for the others; of deals that are only partly played by now nothing does."""
+    EXCLUDED_RESULTS_ANNULLED: _ExcludedResults.ValueType  # 2
+    """They count for nobody."""
+
+class ExcludedResults(_ExcludedResults, metaclass=_ExcludedResultsEnumTypeWrapper):
+    """What becomes of the results of an excluded bot."""
+
+EXCLUDED_RESULTS_UNSPECIFIED: ExcludedResults.ValueType  # 0
+"""Not set: kept."""
+EXCLUDED_RESULTS_KEPT: ExcludedResults.ValueType  # 1
+"""They count, for it and for the others; of deals that are only partly played by now nothing does."""
+EXCLUDED_RESULTS_ANNULLED: ExcludedResults.ValueType  # 2
+"""They count for nobody."""
+Global___ExcludedResults: _TypeAlias = ExcludedResults  # noqa: Y015
+
 class _StandingsOrder:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -98,6 +122,8 @@ class Tournament(_message.Message):
     PROGRESS_FIELD_NUMBER: _builtins.int
     PLAN_FIELD_NUMBER: _builtins.int
     MISSING_BOTS_FIELD_NUMBER: _builtins.int
+    EXCLUSIONS_FIELD_NUMBER: _builtins.int
+    IN_FLIGHT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, unique on the platform."""
     state: Global___State.ValueType
@@ -106,6 +132,8 @@ class Tournament(_message.Message):
     """Why it stands there, for a person; empty when there is nothing to say."""
     spec_yaml: _builtins.str
     """The specification it was made from."""
+    in_flight: _builtins.int
+    """How many matches an operator wants to be played at once; 0: as many as the specification says."""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
         """When it was made."""
@@ -122,6 +150,10 @@ class Tournament(_message.Message):
     def missing_bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Bots it waits for."""
 
+    @_builtins.property
+    def exclusions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Exclusion]:
+        """Who plays no more, by name."""
+
     def __init__(
         self,
         *,
@@ -133,14 +165,52 @@ class Tournament(_message.Message):
         progress: Global___Progress | None = ...,
         plan: Global___Plan | None = ...,
         missing_bots: _abc.Iterable[_builtins.str] | None = ...,
+        exclusions: _abc.Iterable[Global___Exclusion] | None = ...,
+        in_flight: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "plan", b"plan", "progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "message", b"message", "missing_bots", b"missing_bots", "name", b"name", "plan", b"plan", "progress", b"progress", "spec_yaml", b"spec_yaml", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "exclusions", b"exclusions", "in_flight", b"in_flight", "message", b"message", "missing_bots", b"missing_bots", "name", b"name", "plan", b"plan", "progress", b"progress", "spec_yaml", b"spec_yaml", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Tournament: _TypeAlias = Tournament  # noqa: Y015
+
+@_typing.final
+class Exclusion(_message.Message):
+    """An entrant that plays no more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    RESULTS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    EXCLUDED_AT_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """Its name."""
+    results: Global___ExcludedResults.ValueType
+    """What becomes of its results."""
+    reason: _builtins.str
+    """Why, for a person; may be empty."""
+    @_builtins.property
+    def excluded_at(self) -> _timestamp_pb2.Timestamp:
+        """Since when."""
+
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        results: Global___ExcludedResults.ValueType = ...,
+        reason: _builtins.str = ...,
+        excluded_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["excluded_at", b"excluded_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "excluded_at", b"excluded_at", "reason", b"reason", "results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Exclusion: _TypeAlias = Exclusion  # noqa: Y015
 
 @_typing.final
 class Progress(_message.Message):
@@ -155,6 +225,7 @@ class Progress(_message.Message):
     DEALS_DONE_FIELD_NUMBER: _builtins.int
     ATTEMPTS_VOID_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
+    MATCHES_LEFT_OUT_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Matches scheduled."""
     matches_done: _builtins.int
@@ -169,6 +240,8 @@ class Progress(_message.Message):
     """Attempts that did not count and were played again."""
     faults: _builtins.int
     """Faults of bots: timeouts, illegal answers and other, in results."""
+    matches_left_out: _builtins.int
+    """Matches found so far that are not to be played, since a bot in them is excluded."""
     def __init__(
         self,
         *,
@@ -179,10 +252,11 @@ class Progress(_message.Message):
         deals_done: _builtins.int = ...,
         attempts_void: _builtins.int = ...,
         faults: _builtins.int = ...,
+        matches_left_out: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts_void", b"attempts_void", "deals", b"deals", "deals_done", b"deals_done", "faults", b"faults", "matches", b"matches", "matches_done", b"matches_done", "matches_running", b"matches_running"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts_void", b"attempts_void", "deals", b"deals", "deals_done", b"deals_done", "faults", b"faults", "matches", b"matches", "matches_done", b"matches_done", "matches_left_out", b"matches_left_out", "matches_running", b"matches_running"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -677,6 +751,168 @@ class CancelTournamentResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CancelTournamentResponse: _TypeAlias = CancelTournamentResponse  # noqa: Y015
+
+@_typing.final
+class ExcludeBotRequest(_message.Message):
+    """Excludes a bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    RESULTS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The tournament's name."""
+    bot: _builtins.str
+    """The entrant's name."""
+    results: Global___ExcludedResults.ValueType
+    """What becomes of its results."""
+    reason: _builtins.str
+    """Why, at most 300 printable characters; everybody can read it."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        bot: _builtins.str = ...,
+        results: Global___ExcludedResults.ValueType = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "name", b"name", "reason", b"reason", "results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExcludeBotRequest: _TypeAlias = ExcludeBotRequest  # noqa: Y015
+
+@_typing.final
+class ExcludeBotResponse(_message.Message):
+    """The tournament, with the exclusion in it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExcludeBotResponse: _TypeAlias = ExcludeBotResponse  # noqa: Y015
+
+@_typing.final
+class RequeueMatchRequest(_message.Message):
+    """Has a match played again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The tournament's name."""
+    number: _builtins.int
+    """The match's number in the schedule, from 0 on."""
+    reason: _builtins.str
+    """Why, at most 300 printable characters; it is kept with the result that is taken back."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        number: _builtins.int = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "number", b"number", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RequeueMatchRequest: _TypeAlias = RequeueMatchRequest  # noqa: Y015
+
+@_typing.final
+class RequeueMatchResponse(_message.Message):
+    """The tournament, with the match to be played."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RequeueMatchResponse: _TypeAlias = RequeueMatchResponse  # noqa: Y015
+
+@_typing.final
+class SetInFlightRequest(_message.Message):
+    """Changes how many matches are played at once."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    IN_FLIGHT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The tournament's name."""
+    in_flight: _builtins.int
+    """From 1 to 100000; 0: as the specification says."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        in_flight: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["in_flight", b"in_flight", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetInFlightRequest: _TypeAlias = SetInFlightRequest  # noqa: Y015
+
+@_typing.final
+class SetInFlightResponse(_message.Message):
+    """The tournament, with that number."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetInFlightResponse: _TypeAlias = SetInFlightResponse  # noqa: Y015
 
 @_typing.final
 class GetStandingsRequest(_message.Message):

@@ -75,6 +75,21 @@ class TournamentServiceStub(object):
                 request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CancelTournamentRequest.SerializeToString,
                 response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CancelTournamentResponse.FromString,
                 _registered_method=True)
+        self.ExcludeBot = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/ExcludeBot',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.ExcludeBotRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.ExcludeBotResponse.FromString,
+                _registered_method=True)
+        self.RequeueMatch = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/RequeueMatch',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.RequeueMatchRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.RequeueMatchResponse.FromString,
+                _registered_method=True)
+        self.SetInFlight = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/SetInFlight',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.SetInFlightRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.SetInFlightResponse.FromString,
+                _registered_method=True)
         self.GetStandings = channel.unary_unary(
                 '/baohuang.tournament.v1.TournamentService/GetStandings',
                 request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.GetStandingsRequest.SerializeToString,
@@ -152,6 +167,29 @@ class TournamentServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExcludeBot(self, request, context):
+        """A bot plays no more in this tournament: matches of it that have not begun are left out. Said again, the last word
+        counts.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RequeueMatch(self, request, context):
+        """Plays a match again, with the same deals: what is played of it now does not count, a result is taken back. Refused
+        once its deals are known.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetInFlight(self, request, context):
+        """Raises or lowers how many matches are played at once; what runs is finished.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetStandings(self, request, context):
         """The table, computed from the ledger.
         """
@@ -215,6 +253,21 @@ def add_TournamentServiceServicer_to_server(servicer, server):
                     servicer.CancelTournament,
                     request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CancelTournamentRequest.FromString,
                     response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CancelTournamentResponse.SerializeToString,
+            ),
+            'ExcludeBot': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExcludeBot,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.ExcludeBotRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.ExcludeBotResponse.SerializeToString,
+            ),
+            'RequeueMatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.RequeueMatch,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.RequeueMatchRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.RequeueMatchResponse.SerializeToString,
+            ),
+            'SetInFlight': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetInFlight,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.SetInFlightRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.SetInFlightResponse.SerializeToString,
             ),
             'GetStandings': grpc.unary_unary_rpc_method_handler(
                     servicer.GetStandings,
@@ -449,6 +502,87 @@ class TournamentService(object):
             '/baohuang.tournament.v1.TournamentService/CancelTournament',
             baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CancelTournamentRequest.SerializeToString,
             baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CancelTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExcludeBot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/ExcludeBot',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.ExcludeBotRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.ExcludeBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RequeueMatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/RequeueMatch',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.RequeueMatchRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.RequeueMatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetInFlight(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/SetInFlight',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.SetInFlightRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.SetInFlightResponse.FromString,
             options,
             channel_credentials,
             insecure,

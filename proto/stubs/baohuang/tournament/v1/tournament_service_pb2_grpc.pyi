@@ -32,6 +32,16 @@ class TournamentServiceStub:
     """Plays what is scheduled and not done."""
     CancelTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.CancelTournamentRequest, _tournament_service_pb2.CancelTournamentResponse]
     """Ends the tournament for good; its results are kept."""
+    ExcludeBot: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.ExcludeBotRequest, _tournament_service_pb2.ExcludeBotResponse]
+    """A bot plays no more in this tournament: matches of it that have not begun are left out. Said again, the last word
+    counts.
+    """
+    RequeueMatch: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.RequeueMatchRequest, _tournament_service_pb2.RequeueMatchResponse]
+    """Plays a match again, with the same deals: what is played of it now does not count, a result is taken back. Refused
+    once its deals are known.
+    """
+    SetInFlight: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.SetInFlightRequest, _tournament_service_pb2.SetInFlightResponse]
+    """Raises or lowers how many matches are played at once; what runs is finished."""
     GetStandings: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.GetStandingsRequest, _tournament_service_pb2.GetStandingsResponse]
     """The table, computed from the ledger."""
     GetRecord: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.GetRecordRequest, _tournament_service_pb2.GetRecordResponse]
@@ -105,6 +115,34 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_tournament_service_pb2.CancelTournamentRequest, _abc.Awaitable[_tournament_service_pb2.CancelTournamentResponse]],
     ) -> _abc.Awaitable[_tournament_service_pb2.CancelTournamentResponse]:
         """Ends the tournament for good; its results are kept."""
+
+    @_abc_1.abstractmethod
+    def ExcludeBot(
+        self,
+        request: _tournament_service_pb2.ExcludeBotRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.ExcludeBotRequest, _abc.Awaitable[_tournament_service_pb2.ExcludeBotResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.ExcludeBotResponse]:
+        """A bot plays no more in this tournament: matches of it that have not begun are left out. Said again, the last word
+        counts.
+        """
+
+    @_abc_1.abstractmethod
+    def RequeueMatch(
+        self,
+        request: _tournament_service_pb2.RequeueMatchRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.RequeueMatchRequest, _abc.Awaitable[_tournament_service_pb2.RequeueMatchResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.RequeueMatchResponse]:
+        """Plays a match again, with the same deals: what is played of it now does not count, a result is taken back. Refused
+        once its deals are known.
+        """
+
+    @_abc_1.abstractmethod
+    def SetInFlight(
+        self,
+        request: _tournament_service_pb2.SetInFlightRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.SetInFlightRequest, _abc.Awaitable[_tournament_service_pb2.SetInFlightResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.SetInFlightResponse]:
+        """Raises or lowers how many matches are played at once; what runs is finished."""
 
     @_abc_1.abstractmethod
     def GetStandings(
