@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -12,9 +11,6 @@ from services.common.scopes import Scope
 from services.ledger.values import Bot
 
 BEARER = "bearer"
-
-_PORT = re.compile(r":\d+$")
-_NETWORK_GROUPS = 4  # of an IPv6 address; a single customer commonly has 2^64 of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +93,3 @@ def parse_http_credentials(value: str) -> str:
             raise PlatformError(Reason.UNAUTHENTICATED, "The header `authorization` cannot be read.") from None
         return token.strip()
     return parse_bearer(value) if value else ""
-
-
-def peer_of(address: str) -> str:
-    """Whom to blame for what comes from `address` (as gRPC names it): the host, of IPv6 the network."""
-    kind, _, rest = address.partition(":")
-    if kind == "ipv4":
-        return _PORT.sub("", rest)
-    if kind == "ipv6":
-        return network_of(_PORT.sub("", rest.replace("%5B", "[").replace("%5D", "]")).strip("[]"))
-    return kind  # a socket in the file system, for example: whoever may open it
-
-
-def network_of(host: str) -> str:
-    """The first half of an IPv6 address, anything else as it is."""
-    if ":" not in host:
-        return host
-    address = host.partition("%")[0]
-    if address.startswith("::ffff:") and "." in address:  # IPv4 in the clothes of IPv6
-        return address.removeprefix("::ffff:")
-    head, _, tail = address.partition("::")
-    groups = head.split(":") if head else []
-    if "::" in address:
-        after = tail.split(":") if tail else []
-        groups += ["0"] * (8 - len(groups) - len(after)) + after
-    return ":".join(group.lstrip("0").lower() or "0" for group in groups[:_NETWORK_GROUPS]) + "::"

@@ -11,10 +11,11 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from services.access.callers import Caller, parse_bearer, peer_of, set_caller
+from services.access.callers import Caller, parse_bearer, set_caller
 from services.access.gate import Gate, token_unknown
 from services.access.needs import Need, need_of
 from services.common.errors import PlatformError, Reason
+from services.common.peers import peer_of
 
 _log = logging.getLogger(__name__)
 

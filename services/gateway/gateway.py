@@ -10,13 +10,14 @@ from baohuang.access.v1 import access_service_pb2_grpc
 from baohuang.lobby.v1 import lobby_service_pb2_grpc
 from baohuang.tournament.v1 import tournament_service_pb2_grpc
 from services.access.administration import AccessTokens
-from services.access.callers import bot_key, network_of, parse_http_credentials
+from services.access.callers import bot_key, parse_http_credentials
 from services.access.gate import Gate
 from services.access.interceptor import AccessInterceptor
 from services.access.needs import AccessRules, Need
 from services.access.servicer import AccessServicer
 from services.common.clock import Clock
 from services.common.metrics import LedgerMetrics, LobbyMetrics, make_registry
+from services.common.peers import network_of
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
 from services.common.tickets import TokenEnd

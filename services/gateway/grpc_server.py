@@ -12,9 +12,13 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha import reflection
 
 from services.common.errors import ErrorInterceptor, Reason, SetupError
+from services.common.peers import StreamsInterceptor
 from services.common.targets import format_address
 from services.common.tls import ServerTls, listen
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
+
+ATTEND = "/baohuang.lobby.v1.LobbyService/Attend"
+"""One for each bot, and the newest wins."""
 
 GOODBYE = 0.5
 """Seconds that calls may go on when the server stops."""
@@ -34,7 +38,11 @@ class GrpcServer:
         access: grpc.aio.ServerInterceptor,
     ) -> None:
         self._server = grpc.aio.server(
-            interceptors=[ErrorInterceptor(refused=refused, message_limit=MESSAGE_LIMIT), access],
+            interceptors=[
+                ErrorInterceptor(refused=refused, message_limit=MESSAGE_LIMIT),
+                StreamsInterceptor(frozenset({ATTEND})),
+                access,
+            ],
             options=server_options(keepalive),
         )
         self._health = health.HealthServicer()

@@ -13,7 +13,8 @@ import grpc.aio
 
 from baohuang.lobby.v1 import lobby_service_pb2 as pb
 from baohuang.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
-from services.access.callers import current_bot, current_caller, peer_of
+from services.access.callers import current_bot, current_caller
+from services.common.peers import peer_of
 from services.common.scopes import Scope
 from services.lobby.attendance import Assignment
 from services.lobby.lobby import ListedBot, Lobby

@@ -6,10 +6,9 @@ heartbeat now and then. That is never counted, however fast it is. Counted is wh
 
 from __future__ import annotations
 
-from collections import Counter
-
 from services.common.buckets import Bucket, Rate
 from services.common.errors import PlatformError, Reason
+from services.common.peers import Crowd
 
 WASTE = Rate(per_second=100, burst=1000)
 """Records in vain: a heartbeat is one, and comes some twenty times a second where the agreed pace is the quickest."""
@@ -81,31 +80,9 @@ class Conduct:
         return now >= self._shut_until and self._waste.is_full(now) and self._comings.is_full(now)
 
 
-class Strangers:
+def make_strangers() -> Crowd:
     """Streams that have not said who they are, counted by peer: they cost memory, and no bot answers for them."""
-
-    __slots__ = ("_by_peer", "_total")
-
-    def __init__(self) -> None:
-        self._by_peer: Counter[str] = Counter()
-        self._total = 0
-
-    def __len__(self) -> int:
-        return self._total
-
-    def come(self, peer: str) -> None:
-        """A stream begins. Raises PlatformError RATE_LIMITED if there are too many already."""
-        if self._total >= STRANGERS_LIMIT or self._by_peer[peer] >= STRANGERS_OF_PEER:
-            raise rate_limited("too many streams are open that have not said hello", STRANGER_RETRY_S)
-        self._by_peer[peer] += 1
-        self._total += 1
-
-    def go(self, peer: str) -> None:
-        """It has said hello, or has ended."""
-        self._total -= 1
-        self._by_peer[peer] -= 1
-        if not self._by_peer[peer]:
-            del self._by_peer[peer]
+    return Crowd(STRANGERS_OF_PEER, STRANGERS_LIMIT, "Too many streams are open that have not said hello.")
 
 
 def rate_limited(message: str, seconds: float) -> PlatformError:

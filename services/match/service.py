@@ -18,6 +18,7 @@ from services.common.clock import Clock
 from services.common.errors import ErrorInterceptor, SetupError
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics
+from services.common.peers import StreamsInterceptor
 from services.common.targets import format_address
 from services.common.tickets import TokenEnd
 from services.common.tls import ServerTls, listen
@@ -75,7 +76,10 @@ class MatchService:
         """
         settings = self._settings
         server = grpc.aio.server(
-            interceptors=[ErrorInterceptor(refused=self._metrics.refused)],
+            interceptors=[
+                ErrorInterceptor(refused=self._metrics.refused),
+                StreamsInterceptor(frozenset({f"/{SERVICE_NAME}/Play"})),
+            ],
             options=server_options(settings.heartbeat_s, settings.message_limit),
         )
         terms = ServicerTerms(

@@ -19,9 +19,10 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from services.common.clock import Clock
 from services.common.errors import PlatformError, Reason, verify_size
 from services.common.metrics import MatchMetrics
+from services.common.peers import peer_of
 from services.common.tickets import Ticket, verify_ticket
 from services.common.version import PROTOCOL_VERSION, RULES_VERSION, SERVER_VERSION
-from services.match.conduct import BROKEN_COST, EMPTY_COST, RETRY_S, Conduct, Strangers
+from services.match.conduct import BROKEN_COST, EMPTY_COST, RETRY_S, Conduct, make_strangers
 from services.match.floor import Floor
 from services.match.sessions import Farewell, Session, SessionTerms
 from services.match.wire import encode_record
@@ -64,16 +65,12 @@ class MatchServicer:
         self._terms = terms
         self._metrics = metrics
         self._clock = clock
-        self._strangers = Strangers()
+        self._strangers = make_strangers()
 
     async def play(self, _requests: object, context: _Context) -> None:
         """One stream, from hello to its end."""
-        peer = context.peer().rpartition(":")[0]
-        self._strangers.come(peer)
-        try:
+        with self._strangers.place(peer_of(context.peer())):
             hello = await self._hello(context)
-        finally:
-            self._strangers.go(peer)
         ticket = self._admit(hello)
         now = self._clock.monotonic()
         conduct = self._floor.conduct_of(ticket.bot_id, now)

@@ -13,12 +13,11 @@ from services.access.callers import (
     Caller,
     current_bot,
     current_caller,
-    network_of,
     parse_bearer,
     parse_http_credentials,
-    peer_of,
 )
 from services.common.errors import PlatformError, Reason
+from services.common.peers import network_of, peer_of
 from services.common.scopes import Scope
 
 

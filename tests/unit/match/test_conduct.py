@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from bots_sdk.client.backoff import Backoff
@@ -16,11 +14,8 @@ from services.match.conduct import (
     EMPTY_COST,
     EXCUSED_LIMIT,
     RETRY_S,
-    STRANGERS_LIMIT,
-    STRANGERS_OF_PEER,
     WASTE,
     Conduct,
-    Strangers,
 )
 
 
@@ -137,31 +132,3 @@ def test_a_bot_is_clean_once_everything_is_forgotten() -> None:
     flood(conduct, 1.0)
     assert not conduct.is_clean(RETRY_S)
     assert conduct.is_clean(2 * RETRY_S)
-
-
-def test_strangers_are_bounded_for_each_peer_and_in_all() -> None:
-    strangers = Strangers()
-    for _ in range(STRANGERS_OF_PEER):
-        strangers.come("ipv4:10.0.0.1")
-    with pytest.raises(PlatformError) as refused:
-        strangers.come("ipv4:10.0.0.1")
-    assert refused.value.metadata["retry_after_ms"]
-    others = [f"ipv4:10.0.1.{number % 200}" for number in range(STRANGERS_LIMIT - STRANGERS_OF_PEER)]
-    for peer in others:
-        strangers.come(peer)
-    with pytest.raises(PlatformError):
-        strangers.come("ipv4:10.0.2.1")
-    strangers.go("ipv4:10.0.0.1")
-    strangers.come("ipv4:10.0.2.1")
-
-
-def test_nothing_is_left_of_strangers_that_are_gone() -> None:
-    strangers = Strangers()
-    peers = [f"peer-{number}" for number in range(50)] * 3
-    for peer in peers:
-        strangers.come(peer)
-    random.Random(1).shuffle(peers)
-    for peer in peers:
-        strangers.go(peer)
-    assert len(strangers) == 0
-    assert not strangers._by_peer
