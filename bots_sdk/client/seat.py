@@ -43,6 +43,7 @@ class TableSeat:
         "bot",
         "deadline",
         "is_ready",
+        "is_taken_over",
         "last_event",
         "last_request",
         "margin",
@@ -69,6 +70,7 @@ class TableSeat:
         self.last_request = 0
         self.retried = False
         self.is_ready = False
+        self.is_taken_over = False
         self.time = TimeLeft(None, 0.0)
         self.deadline: asyncio.TimerHandle | None = None
 

@@ -286,9 +286,10 @@ class PlaySession:
         self._decide_default(seat, rejected.request)
 
     def _taken_over(self, taken_over: pb.TakenOver) -> None:
-        self._statistics.takeovers += 1
         seat = self.seats.get(taken_over.table)
-        if seat is not None:
+        if seat is not None and not seat.is_taken_over:
+            self._statistics.takeovers += 1
+            seat.is_taken_over = True
             seat.close()
             self._say(f"a house bot plays on{_where(seat)}, after too many timeouts in a row")
 

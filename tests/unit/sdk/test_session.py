@@ -296,3 +296,15 @@ def test_a_crew_does_every_job_and_ends() -> None:
         crew.put(event.set)
     assert all(event.wait(5) for event in done)
     crew.close()
+
+
+def test_a_takeover_that_is_told_again_after_coming_back_is_the_same_one() -> None:
+    client = Client()
+    client.tell(seated=HostedMatch().seated())
+    client.tell(taken_over=pb.TakenOver(table=1))
+    client.session.hello("another", 4)
+    client.tell(welcome=pb.Welcome(protocol_version=1, resumed=1))
+    client.tell(resumed=pb.Resumed(seated=HostedMatch().seated()))
+    client.tell(taken_over=pb.TakenOver(table=1))
+    assert client.statistics.takeovers == 1
+    assert len([line for line in client.said if "house bot plays on" in line]) == 1
