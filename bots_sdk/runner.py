@@ -34,6 +34,7 @@ DEFAULT_THREADS = 4
 FIRST_BACKOFF_S = 0.2
 MOST_BACKOFF_S = 10.0
 _FATAL = (TokenRejected, VersionMismatch, Superseded)
+_MALFORMED = "REASON_MALFORMED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class BotRunner:
             Superseded: the same bot came in from somewhere else.
             TlsFailed: there is no TLS with the platform, and the bot has not been in yet. What fails later is tried
                 again, as certificates are renewed.
+            Refused: the platform cannot take what the settings say, as more tables than there are.
         """
         self._fatal = asyncio.get_running_loop().create_future()
         lobby = asyncio.create_task(self._attend())
@@ -138,7 +140,7 @@ class BotRunner:
                 raise
             except ArenaError as error:
                 wanted = error.retry_after_s if isinstance(error, Refused) else 0.0
-                if isinstance(error, TlsFailed) and not self.has_been_in:
+                if not self.has_been_in and _is_for_good(error):
                     raise
                 # One line for each change, not for each attempt.
                 if said != str(error):
@@ -183,6 +185,11 @@ class BotRunner:
         if self._crew is None:
             return InlineThinker(self._pool, trusted=self._source.is_house)
         return ThreadThinker(self._pool, self._crew, asyncio.get_running_loop())
+
+
+def _is_for_good(error: ArenaError) -> bool:
+    """Whether it would be said anew as often as it is tried; the bot has not been in yet."""
+    return isinstance(error, TlsFailed) or (isinstance(error, Refused) and error.reason == _MALFORMED)
 
 
 def _make_crew(source: BotSource, settings: RunnerSettings) -> Crew | None:

@@ -17,7 +17,7 @@ from services.cli.errors import SettingWrong, plain_errors, sentence
 
 if TYPE_CHECKING:
     from services.common.settings import Settings
-    from services.main import Platform
+    from services.main import Platform, Stopped
 
 EXIT_AT_ONCE = 130
 
@@ -106,13 +106,19 @@ async def _serve(settings: Settings) -> None:
             stopped = await platform.stop()
         finally:
             platform.close()
-        if stopped.suspended:
-            terminal.write(
-                f"Stopped. {', '.join(stopped.suspended)} will go on by itself with the next "
-                f"`baohuang serve --data {settings.data_dir}`.\n"
-            )
-        else:
-            terminal.write("Stopped.\n")
+        terminal.write(last_line(stopped, settings))
+
+
+def last_line(stopped: Stopped, settings: Settings) -> str:
+    """What goes on, and how."""
+    if not stopped.suspended:
+        return "Stopped.\n"
+    themselves = "itself" if len(stopped.suspended) == 1 else "themselves"
+    data = shlex.quote(str(settings.data_dir))
+    return (
+        f"Stopped. {', '.join(stopped.suspended)} will go on by {themselves} with the next "
+        f"`baohuang serve --data {data}`, with the other options as before.\n"
+    )
 
 
 def _operator_line(platform: Platform, settings: Settings) -> str:

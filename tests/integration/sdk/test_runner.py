@@ -10,16 +10,17 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 
 from baohuang.lobby.v1 import lobby_service_pb2 as lobby_pb
-from bots_sdk.errors import Superseded, TokenRejected
+from bots_sdk.errors import Refused, Superseded, TokenRejected
 from bots_sdk.loading import load_bot
 from bots_sdk.runner import BotRunner, RunnerSettings
 from bots_sdk.testing.fake_lobby import FakeLobby
-from bots_sdk.testing.fake_match_service import FakeMatchService
+from bots_sdk.testing.fake_match_service import FakeMatchService, abort
 from bots_sdk.testing.hosted_match import HostedMatch, host
 
 pytestmark = pytest.mark.timeout(40)
@@ -126,6 +127,17 @@ async def test_a_revoked_token_ends_the_run(platform: Platform) -> None:
     platform.lobby.revoke(TOKEN)
     with pytest.raises(TokenRejected):
         await task
+
+
+async def test_what_a_platform_can_never_take_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(_lobby: FakeLobby, _request: object, context: Any) -> None:
+        await abort(context, grpc.StatusCode.INVALID_ARGUMENT, "REASON_MALFORMED", "tables is 20000, too many.", {})
+
+    monkeypatch.setattr(FakeLobby, "Attend", refuse)
+    async with FakeLobby() as lobby:
+        runner = BotRunner(load_bot("greedy"), RunnerSettings(lobby.address, TOKEN, 20_000))
+        with pytest.raises(Refused, match=r"^tables is 20000, too many\.$"):
+            await runner.run()
 
 
 async def test_a_second_process_of_the_same_bot_ends_the_run(platform: Platform) -> None:
