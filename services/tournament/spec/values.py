@@ -84,13 +84,24 @@ class ScheduleRules:
 
 
 @dataclass(frozen=True, slots=True)
+class StopRules:
+    """When a tournament may end before its schedule does: the `first` of the table are apart from all others.
+
+    `level`: per cent of the tournaments in which those that are declared first are to be the right ones, at least.
+    """
+
+    first: int = 1
+    level: int = 95
+
+
+@dataclass(frozen=True, slots=True)
 class TournamentSpec:
     """One tournament. `bots` are the names as written (1 to 500); `entrants` has the house bots that fill up as well.
 
     `overrides` are the options that differ from the profile, `options` the two put together. `seed` None: whoever
     creates the tournament draws one and keeps it (`dataclasses.replace`); deals follow from it, so no bot may see it.
     `in_flight`: matches being played at once, None: as many as the platform likes. `no_show_limit`: how many attempts
-    at one match may end as no-show.
+    at one match may end as no-show. `stop`: when it may end early, None: never.
     """
 
     name: str
@@ -106,6 +117,7 @@ class TournamentSpec:
     seed: str | None = None
     in_flight: int | None = None
     no_show_limit: int = NO_SHOW_LIMIT
+    stop: StopRules | None = None
 
     @property
     def entrants(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from services.tournament.standings.fold import StandingsFold
 from services.tournament.standings.paying import bean_unit
 from services.tournament.standings.rating import Rating
 from services.tournament.standings.roles import Role, RoleStanding
+from services.tournament.standings.stopping import StopDecision, decide, looks_at
 from services.tournament.standings.table import StandingsTable, compute_standings
 from services.tournament.standings.values import Order, PlayedMatch, Standing
 
@@ -19,6 +20,9 @@ __all__ = [
     "Standing",
     "StandingsFold",
     "StandingsTable",
+    "StopDecision",
     "bean_unit",
     "compute_standings",
+    "decide",
+    "looks_at",
 ]

@@ -199,7 +199,7 @@ class StandingsTable:
         """The table as it is now, best first; entrants with the very same mean share a rank and are listed by name."""
         if self._datum is not None:
             self._compare()
-        blocks = [self._counted(entrant) for entrant in range(len(self._names))]
+        blocks = [list(self._counted(entrant).values()) for entrant in range(len(self._names))]
         means = [self._mean(entrant, blocks[entrant], order) for entrant in range(len(self._names))]
         entrants = sorted(range(len(self._names)), key=lambda entrant: _place(means[entrant], self._names[entrant]))
         table: list[Standing] = []
@@ -212,6 +212,16 @@ class StandingsTable:
     def numbers(self) -> Collection[int]:
         """The numbers of the matches that are in it."""
         return self._numbers
+
+    def blocks(self) -> list[dict[_Block, tuple[float, int]]]:
+        """By entrant: the points of each deal block that counts, as the mean has them, and in how many deals."""
+        if self._datum is not None:
+            self._compare()
+        found = []
+        for entrant in range(len(self._names)):
+            counted = self._counted(entrant)
+            found.append({block: (own[0] / self._scale, own[1]) for block, own in counted.items()})
+        return found
 
     def ratings(self) -> list[Rating | None]:
         """The least-squares ratings, by entrant; None for those without a deal that can be rated.
@@ -226,13 +236,13 @@ class StandingsTable:
     def _is_rated(self, deal: DealScore) -> bool:
         return not deal.spoiled or self._rules.others is OthersScore.PLAYED
 
-    def _counted(self, entrant: int) -> list[list[int]]:
+    def _counted(self, entrant: int) -> dict[_Block, list[int]]:
         """The blocks of an entrant that count, in their order, without what somebody else has spoiled."""
         alone = ({entrant}, None)
         sums = {block: own for block, own in self._blocks[entrant].items() if self._spoilers.get(block) in alone}
         for block, own in self._faulty[entrant].items():
             sums[block] = [one + other for one, other in zip(own, sums.get(block, _EMPTY), strict=True)]
-        return [own for _, own in sorted(sums.items()) if any(own)]
+        return {block: own for block, own in sorted(sums.items()) if any(own)}
 
     def _mean(self, entrant: int, blocks: Sequence[Sequence[int]], order: Order) -> Fraction | None:
         """None without a deal. Whose deals were all spoiled by others has gained and lost nothing: 0."""
