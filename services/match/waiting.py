@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from services.common.matches import MatchOrder
 
 RESERVE_AFTER = 5.0
-"""After so many seconds an order holds the free tables of its bots, so that later orders cannot starve it."""
+"""After so many seconds an order holds tables of its bots, so that later orders cannot starve it."""
 
 
 ABSENT = -1
@@ -67,15 +68,18 @@ class WaitingRoom:
 
         `free_tables` is asked anew for every order: the caller seats each one before it asks for the next.
         """
-        held: set[str] = set()
+        held: Counter[str] = Counter()
         for attempt, waiting in list(self._waiting.items()):
             free = {bot: free_tables(bot) for bot in waiting.needs}
-            if any(free[bot] < needed or bot in held for bot, needed in waiting.needs.items()):
-                if now - waiting.since > RESERVE_AFTER and ABSENT not in free.values():
-                    held.update(waiting.needs)
-                continue
-            del self._waiting[attempt]
-            yield waiting.order
+            lacking = [bot for bot, needed in waiting.needs.items() if free[bot] - held[bot] < needed]
+            if not lacking:
+                del self._waiting[attempt]
+                yield waiting.order
+            elif (
+                now - waiting.since > RESERVE_AFTER and ABSENT not in free.values() and not any(map(held.get, lacking))
+            ):
+                # The first that waits for those bots. Those behind it keep nobody: it would be for a slow bot's sake.
+                held.update(waiting.needs)
 
     def take_hopeless(
         self, free_tables: FreeTables, absent_since: Mapping[str, float], now: float
