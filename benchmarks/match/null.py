@@ -25,6 +25,7 @@ from services.common.metrics import MatchMetrics
 from services.match.floor import Floor, Later
 from services.match.service import MatchService, MatchServiceSettings
 from services.match.sessions import Session
+from services.match.table import Table
 
 Pieces = tuple[bytes, ...]
 Group = tuple[Pieces, tuple[int, ...], bool]
@@ -225,6 +226,7 @@ class NullFloor(Floor):
             table = NullTable(self, number, order, self._play(script_of(order.attempt), number), wires)
             for index, wire in enumerate(wires):
                 cast("dict[int, NullSeat]", wire.seats)[number] = NullSeat(table, index)
+            self._tables[number] = cast("Table", table)
             self._live += 1
             table.open()
         self._metrics.tables_live = self._live
@@ -234,6 +236,7 @@ class NullFloor(Floor):
         order = table.order
         for wire in table.wires:
             del wire.seats[table.number]
+        del self._tables[table.number]
         self._live -= 1
         self._metrics.tables_live = self._live
         outcome = replace(table.play.outcome, tournament=order.tournament, number=order.number, attempt=order.attempt)

@@ -26,6 +26,7 @@ from bots_sdk.convert.varints import varint
 from services.common.clock import SystemClock
 from services.common.matches import Ending, MatchOutcome
 from services.common.metrics import MatchMetrics
+from services.match.collector import relieve_collector
 from services.match.service import MatchService, MatchServiceSettings
 
 HEARTBEAT_S = 30.0
@@ -61,6 +62,7 @@ class Server:
     async def start(self) -> str:
         """Begins to listen; returns HOST:PORT."""
         address = await self.service.start()
+        relieve_collector()
         if self._load.kind is not Kind.UNARY:
             return address
         self._unary = UnaryBaseline(self.service)

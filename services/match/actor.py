@@ -20,6 +20,7 @@ from services.common.scraping import serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
 from services.common.tickets import TokenEnd
+from services.match.collector import relieve_collector
 from services.match.leases import Leases
 from services.match.service import MatchService, MatchServiceSettings
 
@@ -70,6 +71,7 @@ class MatchServiceActor:
         if self._misplaced is not None:
             raise self._misplaced
         address = await self._service.start()
+        relieve_collector()
         reachable = self._place.reachable_host
         metrics = serve_metrics(self._registry, self._place.host, reachable_host=reachable, tls=self._settings.tls)
         _log.info("listening", extra={"address": address, "incarnation": self._incarnation})

@@ -44,7 +44,7 @@ FORGOTTEN_AFTER = 600.0
 """So many seconds after its last stream nothing is remembered of a bot without a seat."""
 
 STALE_LIMIT = 64
-"""So many deadlines of matches that are over are borne: each holds its table in memory, with a bank for hours."""
+"""So many deadlines of matches that are over are borne: each holds a seat in memory, with a bank for hours."""
 
 
 class Later(Protocol):
@@ -84,7 +84,7 @@ class Floor:
         self._absent_since: dict[str, float] = {}
         self._waiting = WaitingRoom()
         self._riding = Riding(clock.monotonic())
-        self._deadlines: list[tuple[float, int, Seat]] = []
+        self._deadlines: list[tuple[float, int, int, Seat]] = []
         self._stale = 0
         self._ticket = itertools.count()
         self._table_numbers = itertools.count(1)
@@ -108,10 +108,10 @@ class Floor:
         """The time of day."""
         return self._clock.now()
 
-    def watch(self, seat: Seat, due: float) -> None:
+    def watch(self, table: Table, seat: Seat, due: float) -> None:
         """Watches a deadline of a seat; one at a time."""
         seat.watched = True
-        heapq.heappush(self._deadlines, (due, next(self._ticket), seat))
+        heapq.heappush(self._deadlines, (due, next(self._ticket), table.number, seat))
 
     def call_house(self, table: Table) -> None:
         """A house bot has to decide at `table`."""
@@ -197,8 +197,9 @@ class Floor:
         if bot in self._conducts:
             # What the client sent on the stream before may have arrived, and is sent once more.
             self._conducts[bot].excuse(len(session.seats))
-        for seat in list(session.seats.values()):
-            self._guard(seat.table, lambda seat=seat: seat.table.attach(seat, session, now))  # type: ignore[misc]
+        for number, seat in list(session.seats.items()):
+            table = self._tables[number]
+            self._guard(table, lambda table=table, seat=seat: table.attach(seat, session, now))  # type: ignore[misc]
         if self._draining:
             session.push_now(draining(max(0.0, self._stops_at - now)))
         self._later.entered()
@@ -212,8 +213,8 @@ class Floor:
         del self.sessions[bot]
         self._absent_since[bot] = now
         self._metrics.sessions_live = len(self.sessions)
-        for seat in list(session.seats.values()):
-            seat.table.detach(seat, now)
+        for number, seat in list(session.seats.items()):
+            self._tables[number].detach(seat, now)
 
     def dismiss(self, end: TokenEnd) -> None:
         """Closes the stream of a bot if it rests on a token that has ended; tickets that rest on it open no other."""
@@ -239,21 +240,22 @@ class Floor:
         if seat is None:
             self._metrics.late_answers += 1
             return False
-        table = seat.table
+        table = self._tables[decision.table]
         try:
             return table.decide(seat, decision, now)
         except Exception:
             self._give_up(table)
         return True
 
-    def ready(self, session: Session, table: int, now: float) -> bool:
+    def ready(self, session: Session, number: int, now: float) -> bool:
         """A bot is ready at a table; False if it does not sit there, or was ready already."""
-        seat = session.seats.get(table)
+        seat = session.seats.get(number)
         if seat is None or seat.ready:
             return False
-        self._guard(seat.table, lambda: seat.table.ready(seat, now))
-        if not seat.table.unready:
-            self._opening.pop(table, None)
+        table = self._tables[number]
+        self._guard(table, lambda: table.ready(seat, now))
+        if not table.unready:
+            self._opening.pop(number, None)
         return True
 
     # ---- time
@@ -270,12 +272,13 @@ class Floor:
         self._lag.promise(now + interval)
         deadlines = self._deadlines
         while deadlines and deadlines[0][0] <= now:
-            _, _, seat = heapq.heappop(deadlines)
+            _, _, number, seat = heapq.heappop(deadlines)
             seat.watched = False
-            if seat.table.number not in self._tables:
+            table = self._tables.get(number)
+            if table is None:
                 self._stale -= 1
                 continue
-            self._guard(seat.table, lambda seat=seat: self._look(seat, now))  # type: ignore[misc]
+            self._guard(table, lambda table=table, seat=seat: self._look(table, seat, now))  # type: ignore[misc]
 
     def wait(self, session: Session) -> None:
         """Events wait in a session for company."""
@@ -364,13 +367,13 @@ class Floor:
                 del self._absent_since[bot_id]
                 self._seats.pop(bot_id, None)
 
-    def _look(self, seat: Seat, now: float) -> None:
-        again = seat.table.overdue(seat, now)
+    def _look(self, table: Table, seat: Seat, now: float) -> None:
+        again = table.overdue(seat, now)
         if again is not None and not seat.watched:
-            self.watch(seat, again)
+            self.watch(table, seat, again)
 
     def _drop_stale(self) -> None:
-        self._deadlines[:] = [entry for entry in self._deadlines if entry[2].table.number in self._tables]
+        self._deadlines[:] = [entry for entry in self._deadlines if entry[2] in self._tables]
         heapq.heapify(self._deadlines)
         self._stale = 0
 

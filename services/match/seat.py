@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from bots_sdk.bot import Bot
 from services.common.matches import ClockRules, Entrant, SeatFaults
 from services.match.clocks import SeatClock
-
-if TYPE_CHECKING:
-    from services.match.table import Table
 
 
 class Wire(Protocol):
@@ -28,7 +25,8 @@ class Wire(Protocol):
 
 
 class Seat:
-    """The mutable state of one seat; the table owns it.
+    """The mutable state of one seat; the table owns it, and it knows nothing of the table: a table that is over is gone
+    at once, without waiting for the collector of circles.
 
     `request` is the number of the open request, 0 when none is open. `house` is set where the platform plays: from the
     start for a house bot, later when one takes over. `watched` says that a deadline of the seat is being watched.
@@ -49,7 +47,6 @@ class Seat:
         "ready",
         "request",
         "spoils",
-        "table",
         "taken_over",
         "timeouts",
         "timeouts_in_a_row",
@@ -57,8 +54,7 @@ class Seat:
         "wire",
     )
 
-    def __init__(self, table: Table, index: int, entrant: Entrant, rules: ClockRules) -> None:
-        self.table = table
+    def __init__(self, index: int, entrant: Entrant, rules: ClockRules) -> None:
         self.index = index
         self.entrant = entrant
         self.wire: Wire | None = None

@@ -61,7 +61,7 @@ class Host(Protocol):
     def wall(self) -> datetime:
         """The time of day, with a time zone."""
 
-    def watch(self, seat: Seat, due: float) -> None:
+    def watch(self, table: Table, seat: Seat, due: float) -> None:
         """Calls `Table.overdue` at `due` or a little later."""
 
     def call_house(self, table: Table) -> None:
@@ -77,7 +77,7 @@ class Table:
     def __init__(self, number: int, order: MatchOrder, host: Host, house: Callable[[str, str], Bot]) -> None:
         self.number = number
         self.order = order
-        self.seats = tuple(Seat(self, index, entrant, order.clock) for index, entrant in enumerate(order.seats))
+        self.seats = tuple(Seat(index, entrant, order.clock) for index, entrant in enumerate(order.seats))
         self._host = host
         self._observer = host.observer
         self._house = house
@@ -334,7 +334,7 @@ class Table:
         if not seat.watched:
             due = seat.clock.soonest(now)
             if due is not None:
-                self._host.watch(seat, due)
+                self._host.watch(self, seat, due)
 
     def _asking(self, seat: Seat) -> records.Asking:
         deal = self._match.deal

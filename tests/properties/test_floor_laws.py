@@ -133,7 +133,7 @@ class FloorMachine(RuleBasedStateMachine):
         floor = self.hall.floor
         for bot in BOTS:
             for number, seat in floor.seats_of(bot).items():
-                assert floor._tables[number] is seat.table
+                assert any(one is seat for one in floor._tables[number].seats)
                 assert seat.entrant.bot_id == bot
                 assert seat.wire is floor.sessions.get(bot)
         sitting = sum(not seat.entrant.is_house for table in floor._tables.values() for seat in table.seats)

@@ -42,7 +42,7 @@ class FakeHost:
         self.observer = Counts()
         self.outcomes: list[MatchOutcome] = []
         self.house: list[Table] = []
-        self._deadlines: list[tuple[float, int, Seat]] = []
+        self._deadlines: list[tuple[float, int, Table, Seat]] = []
         self._ticket = itertools.count()
 
     @property
@@ -52,9 +52,9 @@ class FakeHost:
     def wall(self) -> datetime:
         return self.clock.now()
 
-    def watch(self, seat: Seat, due: float) -> None:
+    def watch(self, table: Table, seat: Seat, due: float) -> None:
         seat.watched = True
-        heapq.heappush(self._deadlines, (due, next(self._ticket), seat))
+        heapq.heappush(self._deadlines, (due, next(self._ticket), table, seat))
 
     def call_house(self, table: Table) -> None:
         self.house.append(table)
@@ -72,11 +72,11 @@ class FakeHost:
         """Moves the clock and looks at what is overdue."""
         self.clock.advance(seconds)
         while self._deadlines and self._deadlines[0][0] <= self.now:
-            _, _, seat = heapq.heappop(self._deadlines)
+            _, _, table, seat = heapq.heappop(self._deadlines)
             seat.watched = False
-            again = seat.table.overdue(seat, self.now)
+            again = table.overdue(seat, self.now)
             if again is not None and not seat.watched:
-                self.watch(seat, again)
+                self.watch(table, seat, again)
 
 
 class FakeWire:
