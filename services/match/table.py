@@ -360,7 +360,6 @@ class Table:
         self._finish(ending, blamed, records.describe_faults(self.seats))
 
     def _finish(self, ending: Ending, blamed: tuple[int, ...], message: str) -> None:
-        self._over = True
         outcome = MatchOutcome(
             tournament=self.order.tournament,
             number=self.order.number,
@@ -380,14 +379,15 @@ class Table:
             started_at=self._started_at,
             ended_at=self._host.wall(),
         )
+        record = compress_record(self._record.finish(records.record_end(outcome))) if ending.counts else b""
         ended = records.match_ended(self.number, self.order, outcome, self._match.points)
+        # From here on nothing fails: what failed before has told nobody, and the match can still be given up.
+        self._over = True
         for seat in self.seats:
             seat.request = 0
             if seat.wire is not None:
                 seat.wire.push_now(ended)
-        if ending.counts:
-            outcome = replace(outcome, record=compress_record(self._record.finish(records.record_end(outcome))))
-        self._host.ended(self, outcome)
+        self._host.ended(self, replace(outcome, record=record))
 
 
 def _answer_of(decision: pb.Decision, deal: Deal, seat: int) -> Answer:

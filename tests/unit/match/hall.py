@@ -92,6 +92,7 @@ class Visitor:
         self.resumed: list[pb.Resumed] = []
         self.requests: dict[int, pb.Request] = {}
         self.draining: list[pb.Draining] = []
+        self.ended: list[pb.MatchEnded] = []
         self.in_vain = 0
         self._hall = hall
         self._read = 0
@@ -125,6 +126,7 @@ class Visitor:
         elif kind == "draining":
             self.draining.append(record.draining)
         elif kind == "match_ended":
+            self.ended.append(record.match_ended)
             self.requests.pop(record.match_ended.table, None)
 
     def ready(self) -> None:
