@@ -236,11 +236,13 @@ class Ledger:
         with self._read() as connection:
             return rulings.read(connection, tournament)
 
-    def exclude(self, tournament: str, name: str, *, annulled: bool, reason: str) -> None:
-        """An entrant plays no more. Said twice, the last word counts."""
+    def exclude(
+        self, tournament: str, name: str, *, annulled: bool, reason: str, unless_excluded: bool = False
+    ) -> None:
+        """An entrant plays no more. Said twice, the last word counts; with `unless_excluded` the first."""
         exclusion = Exclusion(name, annulled, reason, self._clock.now())
         with self._write() as write:
-            rulings.exclude(write.connection, tournament, exclusion)
+            rulings.exclude(write.connection, tournament, exclusion, unless_excluded=unless_excluded)
 
     def set_in_flight(self, tournament: str, in_flight: int | None) -> None:
         """So many matches at once from now on; None: as the specification says."""

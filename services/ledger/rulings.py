@@ -26,7 +26,7 @@ def read(connection: Connection, tournament: str) -> Rulings:
     )
 
 
-def exclude(connection: Connection, tournament: str, exclusion: Exclusion) -> None:
+def exclude(connection: Connection, tournament: str, exclusion: Exclusion, *, unless_excluded: bool = False) -> None:
     """The last word counts; the same again changes nothing, so that who asks twice has not acted twice."""
     tournament_id = tournaments.id_of(connection, tournament, hold=True)
     mine = (exclusions.c.tournament_id == tournament_id, exclusions.c.name == exclusion.name)
@@ -34,7 +34,7 @@ def exclude(connection: Connection, tournament: str, exclusion: Exclusion) -> No
     values = {"annulled": exclusion.annulled, "reason": exclusion.reason, "excluded_at": exclusion.at}
     if found is None:
         connection.execute(insert(exclusions).values(tournament_id=tournament_id, name=exclusion.name, **values))
-    elif (found.annulled, found.reason) != (exclusion.annulled, exclusion.reason):
+    elif not unless_excluded and (found.annulled, found.reason) != (exclusion.annulled, exclusion.reason):
         connection.execute(update(exclusions).where(*mine).values(**values))
 
 

@@ -34,6 +34,10 @@ class TournamentLedger:
         """What operators decided in the course of it."""
         return self._ledger.rulings(self._tournament)
 
+    def bench(self, name: str, *, annulled: bool, reason: str) -> None:
+        """Excludes a bot, unless it is excluded already: what an operator said stands."""
+        self._ledger.exclude(self._tournament, name, annulled=annulled, reason=reason, unless_excluded=True)
+
     def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
         """As `Ledger.retract`."""
         return self._ledger.retract(self._tournament, number, sharing, reason)

@@ -22,12 +22,12 @@ from services.common.targets import Role, Target
 from services.ledger.ledger import Access, Ledger
 from services.ledger.tournament_ledger import TournamentLedger
 from services.ledger.values import Tournament, TournamentState
-from services.tournament.director import FINAL, Director, DirectorStatus, Limits, MatchServiceLost
+from services.tournament.director import FINAL, BreakerRule, Director, DirectorStatus, Limits, MatchServiceLost
 from services.tournament.director.scheduled import ScheduledFixtures
 from services.tournament.schedule import make_schedule, tournament_secret
 from services.tournament.servicer import DirectorLost
 from services.tournament.servicer.plans import spec_of
-from services.tournament.spec import TournamentSpec
+from services.tournament.spec import BenchedResults, TournamentSpec
 
 T = TypeVar("T")
 
@@ -130,10 +130,13 @@ class DirectorActor:
 
 def limits_of(spec: TournamentSpec) -> Limits:
     """The bounds that a specification asks for; what it leaves open is the platform's."""
-    if spec.in_flight is None:
-        return Limits(no_show_limit=spec.no_show_limit)
-    many = spec.in_flight  # whoever asks for so many at once means it, whatever one service or one bot usually gets
-    return Limits(per_service=many, per_bot=many, in_flight=many, no_show_limit=spec.no_show_limit)
+    rule = BreakerRule(spec.breaker.after, spec.breaker.results is BenchedResults.ANNULLED)
+    limits = Limits(
+        no_show_limit=spec.no_show_limit,
+        bot_bound=spec.per_bot,
+        breaker=rule if spec.breaker.after else None,
+    )
+    return limits.with_in_flight(spec.in_flight)
 
 
 class RayMatchService:

@@ -6,12 +6,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from services.common.clock import Clock
 from services.common.errors import PlatformError
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import TournamentMetrics
 from services.ledger.values import Rulings, TournamentState
+from services.tournament.director.breaker import Benched, Breaker
 from services.tournament.director.dispatch import Dispatch, void_outcome
 from services.tournament.director.lane import Lane
 from services.tournament.director.limits import Limits, Retries
@@ -66,6 +68,8 @@ class Director:
         self._closing: dict[int, asyncio.Future[None]] = {}
         self._writer = Writer(ledger, limits.retries(), self._go_on)
         self._strikes = Strikes(limits)
+        self._breaker = Breaker(limits.breaker)
+        self._benched: asyncio.Queue[Benched] = asyncio.Queue()
         self._board = Board(fixtures.matches)
         self._aim = TournamentState.FINISHED
         self._reason = ""
@@ -183,7 +187,10 @@ class Director:
             self._apply(rulings)
             self._begun = True
         self._settle()
-        work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), self._ended.wait())]
+        work = [
+            asyncio.create_task(job)
+            for job in (self._writer.run(), self._keep_state(), self._keep_bench(), self._ended.wait())
+        ]
         work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
         try:
             over, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
@@ -214,6 +221,17 @@ class Director:
                 written = current
                 _log.info("%s is %s", self._tournament, status.state, extra={"reason": self._reason})
             status = await self._board.see(status.version, self._limits.poll)
+
+    async def _keep_bench(self) -> None:
+        """Exclude who has failed too often, in the ledger first: what is not there did not happen."""
+        rule = self._limits.breaker
+        while True:
+            benched = await self._benched.get()
+            assert rule is not None
+            write = partial(self._ledger.bench, benched.name, annulled=rule.annulled, reason=benched.reason)
+            await self._writer.insist(write)
+            _log.warning("%s: %s", benched.name, benched.reason)
+            await self.heed()
 
     # ---- lanes
 
@@ -279,6 +297,8 @@ class Director:
                 return
             self._metrics.attempt_ended(outcome.ending, len(outcome.deals))
             reason = self._strikes.count(order, outcome) if strike else ""
+            for benched in self._breaker.count(order, outcome):
+                self._benched.put_nowait(benched)
             self._dispatch.close(order, counts=outcome.ending.counts)
             if reason:
                 self.pause(reason)

@@ -97,7 +97,7 @@ class Dispatch:
 
     def _place(self, number: int) -> Lane | None:
         """Where the match may start now."""
-        seats, bound = self._fixtures.seats(number), self.limits.per_bot
+        seats, bound = self._fixtures.seats(number), self.limits.bound_of_bot
         if any(self._pending[seat.bot_id] >= bound and not seat.is_house for seat in seats):
             return None
         return choose_lane(self._lanes, seats, self.limits.per_service)

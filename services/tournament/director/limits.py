@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from services.tournament.director.breaker import BreakerRule
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of one director; times are seconds.
 
     `per_service` matches at most are on the way at one match service and `per_bot` with one bot in them, so that a slow
-    bot cannot fill every place with matches that wait for it; `in_flight` bounds all together. More than
-    `void_limit` voids, or `no_show_limit` no-shows, of one match pause the tournament. `drain` is how long a pause
-    waits for what runs before it is withdrawn and left to be played again. `poll` and `gather` are how long one call
-    waits for outcomes, and for bots to come in.
+    bot cannot fill every place with matches that wait for it (`bot_bound`, where it is given, goes before it, whatever
+    `in_flight` is); `in_flight` bounds all together. More than `void_limit` voids, or `no_show_limit` no-shows, of one
+    match pause the tournament; `breaker` says when a bot that keeps failing is benched, None: never. `drain` is how
+    long a pause waits for what runs before it is withdrawn and left to be played again. `poll` and `gather` are how
+    long one call waits for outcomes, and for bots to come in.
     """
 
     per_service: int = 64
     per_bot: int = 32
+    bot_bound: int | None = None
     in_flight: int | None = None
     void_limit: int = 10
     no_show_limit: int = 5
     drain: float = 60.0
     poll: float = 20.0
     gather: float = 5.0
+    breaker: BreakerRule | None = None
     retry_first: float = 0.25
     retry_most: float = 10.0
 
@@ -35,6 +40,11 @@ class Limits:
         if in_flight is None:
             return self
         return replace(self, per_service=in_flight, per_bot=in_flight, in_flight=in_flight)
+
+    @property
+    def bound_of_bot(self) -> int:
+        """How many matches of one bot may be on the way."""
+        return self.per_bot if self.bot_bound is None else self.bot_bound
 
     def retries(self) -> Retries:
         """Pauses between attempts at something that keeps failing, doubling."""

@@ -61,6 +61,10 @@ class LedgerPort(Protocol):
         """What operators decided in the course of it."""
         ...
 
+    def bench(self, name: str, *, annulled: bool, reason: str) -> None:
+        """Exclude a bot, unless it is excluded already, in whatever way."""
+        ...
+
     def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
         """Take the result of a match back, while not all `sharing` its deals have one; whether it had one."""
         ...

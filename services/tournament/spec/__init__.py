@@ -5,6 +5,8 @@ from services.tournament.spec.errors import SpecError, SpecProblem
 from services.tournament.spec.reading import parse_spec
 from services.tournament.spec.values import (
     PAR_NAMES,
+    BenchedResults,
+    BreakerRules,
     Duplicate,
     ScheduleKind,
     ScheduleRules,
@@ -18,6 +20,8 @@ from services.tournament.spec.writing import format_spec
 
 __all__ = [
     "PAR_NAMES",
+    "BenchedResults",
+    "BreakerRules",
     "Duplicate",
     "ScheduleKind",
     "ScheduleRules",

@@ -19,6 +19,8 @@ from services.tournament.spec.values import (
     HOUSE_BOTS,
     MAX_BOTS,
     NO_SHOW_LIMIT,
+    BenchedResults,
+    BreakerRules,
     Duplicate,
     TournamentSpec,
     fill_up,
@@ -26,7 +28,7 @@ from services.tournament.spec.values import (
 
 KEYS = (
     "name", "profile", "options", "bots", "schedule", "duplicate", "deals", "clock", "faults", "seed", "in_flight",
-    "no_show_limit",
+    "no_show_limit", "per_bot", "breaker",
 )  # fmt: skip
 MAX_DEALS = 1_000
 MAX_SEED = 200
@@ -62,6 +64,8 @@ def parse_spec(text: str) -> TournamentSpec:
     seed = _read_seed(fields)
     in_flight = fields.number("in_flight", 1, 100_000)
     no_show_limit = fields.number("no_show_limit", 1, 1_000, NO_SHOW_LIMIT)
+    per_bot = fields.number("per_bot", 1, 100_000)
+    breaker = _read_breaker(fields)
     if schedule is not None and bots and not problems:
         verify_schedule(fields, schedule, fill_up(bots), duplicate)
     if problems or schedule is None or deals is None or no_show_limit is None:
@@ -69,6 +73,7 @@ def parse_spec(text: str) -> TournamentSpec:
     return TournamentSpec(
         name=name, profile=profile, options=options, bots=bots, schedule=schedule, deals=deals, overrides=overrides,
         duplicate=duplicate, clock=clock, faults=faults, seed=seed, in_flight=in_flight, no_show_limit=no_show_limit,
+        per_bot=per_bot, breaker=breaker,
     )  # fmt: skip
 
 
@@ -184,6 +189,18 @@ def _read_faults(fields: Fields) -> FaultRules:
         forfeit=default.forfeit if forfeit is None else forfeit,
         others=faults.choice("others", OthersScore, default.others),
     )
+
+
+def _read_breaker(fields: Fields) -> BreakerRules:
+    default = BreakerRules()
+    if fields.is_off("breaker"):
+        return default
+    breaker = fields.mapping("breaker", ("after", "results"))
+    if breaker is None:
+        return default
+    breaker.require("after", "how many failures in a row are too many")
+    after = breaker.number("after", 1, 1_000)
+    return BreakerRules(after or 0, breaker.choice("results", BenchedResults, default.results))
 
 
 def _read_seed(fields: Fields) -> str | None:

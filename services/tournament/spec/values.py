@@ -63,6 +63,13 @@ class Duplicate(StrEnum):
     NONE = "none"
 
 
+class BenchedResults(StrEnum):
+    """What becomes of the results of a bot that is benched."""
+
+    KEPT = "kept"
+    ANNULLED = "annulled"
+
+
 @dataclass(frozen=True, slots=True)
 class ScheduleRules:
     """Which sets of five are played, and how many of them.
@@ -95,13 +102,25 @@ class StopRules:
 
 
 @dataclass(frozen=True, slots=True)
+class BreakerRules:
+    """When a bot that keeps failing is benched: after so many failures in a row, 0: never.
+
+    `results` says what becomes of what it has played by then.
+    """
+
+    after: int = 0
+    results: BenchedResults = BenchedResults.KEPT
+
+
+@dataclass(frozen=True, slots=True)
 class TournamentSpec:
     """One tournament. `bots` are the names as written (1 to 500); `entrants` has the house bots that fill up as well.
 
     `overrides` are the options that differ from the profile, `options` the two put together. `seed` None: whoever
     creates the tournament draws one and keeps it (`dataclasses.replace`); deals follow from it, so no bot may see it.
     `in_flight`: matches being played at once, None: as many as the platform likes. `no_show_limit`: how many attempts
-    at one match may end as no-show. `stop`: when it may end early, None: never.
+    at one match may end as no-show. `per_bot`: matches of one bot on the way at once, None: as many as the platform
+    likes. `stop`: when it may end early, None: never.
     """
 
     name: str
@@ -117,6 +136,8 @@ class TournamentSpec:
     seed: str | None = None
     in_flight: int | None = None
     no_show_limit: int = NO_SHOW_LIMIT
+    per_bot: int | None = None
+    breaker: BreakerRules = field(default_factory=BreakerRules)
     stop: StopRules | None = None
 
     @property

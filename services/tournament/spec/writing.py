@@ -29,6 +29,10 @@ def format_spec(spec: TournamentSpec) -> str:
     if spec.in_flight is not None:
         document["in_flight"] = spec.in_flight
     document["no_show_limit"] = spec.no_show_limit
+    if spec.per_bot is not None:
+        document["per_bot"] = spec.per_bot
+    if spec.breaker.after:
+        document["breaker"] = {"after": spec.breaker.after, "results": str(spec.breaker.results)}
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 

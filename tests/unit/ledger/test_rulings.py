@@ -9,6 +9,7 @@ from services.common.matches import SeatFaults
 from services.ledger.auditing import Expected, Seen, audit_tournament
 from services.ledger.ledger import Ledger
 from services.ledger.schema import retractions
+from services.ledger.tournament_ledger import TournamentLedger
 from services.ledger.values import Rulings, TournamentState
 from tests.unit.ledger.outcomes import make_outcome
 
@@ -32,6 +33,17 @@ def test_an_exclusion_is_kept_and_the_last_word_counts(ledger: Ledger) -> None:
     ledger.exclude("cup", "bob", annulled=True, reason="")
     assert [one.annulled for one in ledger.rulings("cup").exclusions] == [True, True]
     assert ledger.rulings("cup").excluded == {"ada", "bob"}
+
+
+def test_what_an_operator_said_of_a_bot_stands_when_its_director_benches_it(ledger: Ledger) -> None:
+    director = TournamentLedger(ledger, "cup")
+    ledger.exclude("cup", "ada", annulled=False, reason="asked to leave")
+    director.bench("ada", annulled=True, reason="late")
+    director.bench("bob", annulled=True, reason="late")
+    assert [(one.name, one.annulled, one.reason) for one in director.rulings().exclusions] == [
+        ("ada", False, "asked to leave"),
+        ("bob", True, "late"),
+    ]
 
 
 def test_in_flight_is_kept_and_can_be_left_to_the_specification_again(ledger: Ledger) -> None:

@@ -188,6 +188,12 @@ class FakeLedger:
         exclusions = tuple(Exclusion(name, annulled=False, reason="", at=NOW) for name in names)
         self.decided = replace(self.decided, exclusions=exclusions)
 
+    def bench(self, name: str, *, annulled: bool, reason: str) -> None:
+        self._write()
+        if name not in self.decided.excluded:
+            exclusion = Exclusion(name, annulled, reason, NOW)
+            self.decided = replace(self.decided, exclusions=(*self.decided.exclusions, exclusion))
+
     def rulings(self) -> Rulings:
         return self.decided
 
