@@ -189,18 +189,19 @@ def tournaments_table(tournaments: Iterable[pb.Tournament]) -> Any:
 
 
 def matches_table(matches: Iterable[pb.Match]) -> Any:
-    """One line a match: who sat there, by seat, each with the points."""
+    """One line a match: who sat there, by seat, each with the points; and who did what that he should not."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("match", justify="right", no_wrap=True)
-    for title in ("points by seat", "deals", "ending", "ended at"):
+    for title in ("points by seat", "deals", "ending", "ended at", "faults"):
         table.add_column(title)
     for one in matches:
         seats = (f"{name} {points:+d}" for name, points in zip(one.names, one.points, strict=True))
         ended = one.ended_at.ToDatetime().strftime("%Y-%m-%d %H:%M")
-        table.add_row(str(one.number), ", ".join(seats), str(one.deals), one.ending.replace("_", " "), ended)
+        ending = one.ending.replace("_", " ")
+        table.add_row(str(one.number), ", ".join(seats), str(one.deals), ending, ended, "\n".join(one.faults))
     return table
 
 

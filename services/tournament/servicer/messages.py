@@ -166,13 +166,17 @@ def role_to_proto(standing: RoleStanding) -> pb.RoleStanding:
 def match_to_proto(result: Result, plan: Plan) -> pb.Match:
     """One scheduled match that has a result."""
     players = plan.spec.players
+    names = [players[index] for index in plan.schedule.match(result.number).entrants]
     return pb.Match(
         number=result.number,
-        names=[players[index] for index in plan.schedule.match(result.number).entrants],
+        names=names,
         points=result.points,
         ending=result.ending,
         ended_at=moment_to_proto(result.ended_at),
         deals=len(result.deals),
+        faults=[
+            f"{name}: {said}" for name, seat in zip(names, result.faults, strict=True) if (said := seat.describe())
+        ],
     )
 
 

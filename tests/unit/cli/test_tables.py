@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
-from services.cli.tables import make_console, ratings_table, roles_table
+from services.cli.tables import make_console, matches_table, ratings_table, roles_table
 
 
 def text_of(table: object) -> list[list[str]]:
@@ -29,3 +29,11 @@ def test_each_bot_has_its_ratings() -> None:
     assert ["ann", "+0.500", "±", "0.250", "21.24"] in lines
     assert ["ben", "-1.000", "-", "-"] in lines
     assert ["cem", "-", "-", "-"] in lines
+
+
+def test_a_match_with_faults_says_whose_they_were() -> None:
+    faults = ["ann: 1 timeout", "eva: 2 illegal answers"]
+    match = pb.Match(number=3, names=["ann"], points=[4], ending="completed", deals=2, faults=faults)
+    lines = text_of(matches_table([match]))
+    assert ["3", "ann", "+4", "2", "completed", "1970-01-01", "00:00", "ann:", "1", "timeout"] in lines
+    assert ["eva:", "2", "illegal", "answers"] in lines

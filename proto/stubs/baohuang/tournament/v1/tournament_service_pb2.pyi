@@ -1308,6 +1308,7 @@ class Match(_message.Message):
     ENDING_FIELD_NUMBER: _builtins.int
     ENDED_AT_FIELD_NUMBER: _builtins.int
     DEALS_FIELD_NUMBER: _builtins.int
+    FAULTS_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Its number in the schedule, from 0 on."""
     ending: _builtins.str
@@ -1326,6 +1327,10 @@ class Match(_message.Message):
     def ended_at(self) -> _timestamp_pb2.Timestamp:
         """When it ended."""
 
+    @_builtins.property
+    def faults(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Who did what, in words, for each seat with faults: "ann: 2 timeouts, taken over"."""
+
     def __init__(
         self,
         *,
@@ -1335,10 +1340,11 @@ class Match(_message.Message):
         ending: _builtins.str = ...,
         ended_at: _timestamp_pb2.Timestamp | None = ...,
         deals: _builtins.int = ...,
+        faults: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ended_at", b"ended_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals", b"deals", "ended_at", b"ended_at", "ending", b"ending", "names", b"names", "number", b"number", "points", b"points"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals", b"deals", "ended_at", b"ended_at", "ending", b"ending", "faults", b"faults", "names", b"names", "number", b"number", "points", b"points"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
