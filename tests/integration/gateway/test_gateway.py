@@ -66,6 +66,12 @@ class WaitingDirector:
     async def cancel(self) -> bool:
         return True
 
+    async def heed(self) -> bool:
+        return True
+
+    async def requeue(self, number: int, reason: str) -> bool:
+        return True
+
     async def suspend(self, grace: float) -> bool:
         self._board.put(DirectorStatus(0, TournamentState.PAUSED, "", 5))
         return True
@@ -189,6 +195,24 @@ async def test_a_tournament_is_made_listed_and_watched(running: Running) -> None
     assert (await stub.ListMatches(pb.ListMatchesRequest(name="cup"))).matches == []
 
 
+async def test_what_an_operator_decides_is_told_to_everybody(running: Running) -> None:
+    stub = pb_grpc.TournamentServiceStub(running.channel)
+    await stub.CreateTournament(pb.CreateTournamentRequest(spec_yaml=SPEC), metadata=running.operator)
+    out = pb.ExcludeBotRequest(
+        name="cup", bot="house:random", results=pb.EXCLUDED_RESULTS_ANNULLED, reason="two of a kind"
+    )
+    await stub.ExcludeBot(out, metadata=running.operator)
+    await stub.SetInFlight(pb.SetInFlightRequest(name="cup", in_flight=3), metadata=running.operator)
+    seen = (await stub.GetTournament(pb.GetTournamentRequest(name="cup"))).tournament
+    (exclusion,) = seen.exclusions
+    assert (exclusion.bot, exclusion.results) == ("house:random", pb.EXCLUDED_RESULTS_ANNULLED)
+    assert (exclusion.reason, seen.in_flight) == ("two of a kind", 3)
+    assert (exclusion.HasField("excluded_at"), exclusion.excluded_at.seconds > 0) == (True, True)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await stub.ExcludeBot(out)
+    assert reason_of(caught.value) == "REASON_UNAUTHENTICATED"
+
+
 @pytest.mark.parametrize(
     ("call", "request_", "reason"),
     [
@@ -199,6 +223,10 @@ async def test_a_tournament_is_made_listed_and_watched(running: Running) -> None
         ("PauseTournament", pb.PauseTournamentRequest(name="x"), "TOURNAMENT_UNKNOWN"),
         ("ResumeTournament", pb.ResumeTournamentRequest(name="x"), "TOURNAMENT_UNKNOWN"),
         ("CancelTournament", pb.CancelTournamentRequest(name="x"), "TOURNAMENT_UNKNOWN"),
+        ("ExcludeBot", pb.ExcludeBotRequest(name="x", bot="house:greedy"), "TOURNAMENT_UNKNOWN"),
+        ("ExcludeBot", pb.ExcludeBotRequest(name="x", results=7), "MALFORMED"),  # type: ignore[arg-type]
+        ("RequeueMatch", pb.RequeueMatchRequest(name="x"), "TOURNAMENT_UNKNOWN"),
+        ("SetInFlight", pb.SetInFlightRequest(name="x", in_flight=3), "TOURNAMENT_UNKNOWN"),
         ("ListTournaments", pb.ListTournamentsRequest(page_token="x"), "TOURNAMENT_UNKNOWN"),
         ("ListMatches", pb.ListMatchesRequest(name="x", page_token="?"), "MALFORMED"),
     ],
