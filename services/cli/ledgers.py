@@ -105,7 +105,10 @@ def _expected(tournament: Tournament) -> Expected:
     spec = spec_of(tournament)
     schedule, players = make_schedule(spec), spec.players
     return Expected(
-        len(schedule), spec.deals, lambda number: [players[index] for index in schedule.match(number).entrants]
+        len(schedule),
+        spec.deals,
+        lambda number: [players[index] for index in schedule.match(number).entrants],
+        may_end_early=spec.stop is not None,
     )
 
 

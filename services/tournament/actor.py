@@ -27,6 +27,7 @@ from services.tournament.director.scheduled import ScheduledFixtures
 from services.tournament.schedule import make_schedule, tournament_secret
 from services.tournament.servicer import DirectorLost
 from services.tournament.servicer.plans import spec_of
+from services.tournament.servicer.stopping import Stopping
 from services.tournament.spec import BenchedResults, TournamentSpec
 
 T = TypeVar("T")
@@ -81,6 +82,7 @@ class DirectorActor:
             clock=SystemClock(),
             new_attempt=lambda: secrets.token_hex(ATTEMPT_BYTES),
             metrics=self._metrics,
+            stopping=None if spec.stop is None else Stopping(ledger, spec, schedule, stored.message),
         )
         return director, stored
 

@@ -17,7 +17,13 @@ from services.tournament.director.breaker import Benched, Breaker
 from services.tournament.director.dispatch import Dispatch, void_outcome
 from services.tournament.director.lane import Lane
 from services.tournament.director.limits import Limits, Retries
-from services.tournament.director.ports import Fixtures, LedgerPort, MatchServiceLost, MatchServicePort
+from services.tournament.director.ports import (
+    Fixtures,
+    LedgerPort,
+    MatchServiceLost,
+    MatchServicePort,
+    StopPort,
+)
 from services.tournament.director.status import Board, DirectorStatus
 from services.tournament.director.strikes import Strikes
 from services.tournament.director.writer import Writer
@@ -50,6 +56,7 @@ class Director:
         clock: Clock,
         new_attempt: Callable[[], str],
         metrics: TournamentMetrics | None = None,
+        stopping: StopPort | None = None,
     ) -> None:
         self._tournament = tournament
         self._fixtures = fixtures
@@ -70,9 +77,12 @@ class Director:
         self._strikes = Strikes(limits)
         self._breaker = Breaker(limits.breaker)
         self._benched: asyncio.Queue[Benched] = asyncio.Queue()
+        self._stopping = stopping
+        # Why it ends before its schedule does; then nothing new is handed out.
+        self._enough = "" if stopping is None else stopping.recorded
         self._board = Board(fixtures.matches)
         self._aim = TournamentState.FINISHED
-        self._reason = ""
+        self._reason = self._enough
         self._suspending = False
         self._begun = False
         self._started = False
@@ -186,12 +196,16 @@ class Director:
             self._dispatch = Dispatch(self._fixtures, done, self._lanes, self._limits)
             self._apply(rulings)
             self._begun = True
+        if self._stopping is not None:  # before anything is handed out: it may have been over before a crash
+            await self._take_looks(self._stopping)
         self._settle()
         work = [
             asyncio.create_task(job)
             for job in (self._writer.run(), self._keep_state(), self._keep_bench(), self._ended.wait())
         ]
         work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
+        if self._stopping is not None:
+            work.append(asyncio.create_task(self._look_out(self._stopping)))
         try:
             over, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
             for task in over:
@@ -232,6 +246,31 @@ class Director:
             await self._writer.insist(write)
             _log.warning("%s: %s", benched.name, benched.reason)
             await self.heed()
+
+    async def _look_out(self, stopping: StopPort) -> None:
+        """See whether it has said enough, whenever there is a look to take: at what is on the disk, never sooner."""
+        status = self._board.current
+        while True:
+            await self._take_looks(stopping)
+            status = await self._board.see(status.version, self._limits.poll)
+
+    async def _take_looks(self, stopping: StopPort) -> None:
+        """Take the looks that are due, until one says that it is enough."""
+
+        def take_look() -> None:
+            self._enough = stopping.take_look()
+
+        if self._enough:
+            return
+        while stopping.is_due(self._dispatch.backlog.is_done):
+            await self._writer.insist(take_look)
+        self._notice_enough()
+
+    def _notice_enough(self) -> None:
+        if self._enough:
+            _log.info("%s: %s", self._tournament, self._enough)
+            self._reason = self._reason or self._enough
+            self._go_on()
 
     # ---- lanes
 
@@ -323,7 +362,7 @@ class Director:
             return
         self._settle()
         may_play = self._started and self._aim is TournamentState.FINISHED and not self._ended.is_set()
-        if may_play and not self._writer.stalled:
+        if may_play and not self._writer.stalled and not self._enough:
             self._dispatch.hand_out(self._new_attempt)
             self._settle()  # what was left may all have been left out
             if self._dispatch.backlog.is_interrupted:
@@ -343,8 +382,9 @@ class Director:
 
     def _settle(self) -> None:
         """See whether it is over."""
-        if self._begun and self._dispatch.is_complete:
-            self._aim, self._reason, self._suspending = TournamentState.FINISHED, "", False
+        has_ended_early = self._enough and self._aim is not TournamentState.CANCELLED and not self._dispatch.running
+        if self._begun and (self._dispatch.is_complete or has_ended_early):
+            self._aim, self._reason, self._suspending = TournamentState.FINISHED, self._enough, False
             self._ended.set()
         elif self._aim is TournamentState.PAUSED and not self._dispatch.running:
             self._ended.set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from services.common.matches import Entrant, MatchOrder, MatchOutcome
@@ -71,6 +71,23 @@ class LedgerPort(Protocol):
 
     def set_state(self, state: TournamentState, message: str) -> None:
         """Where the tournament stands, and why, for people."""
+        ...
+
+
+class StopPort(Protocol):
+    """The rule by which a tournament may end before its schedule does."""
+
+    @property
+    def recorded(self) -> str:
+        """What was decided by a director before, empty if nothing was: then it stays decided."""
+        ...
+
+    def is_due(self, is_done: Callable[[int], bool]) -> bool:
+        """Whether there is something to look at, by which matches have results; not after it was enough."""
+        ...
+
+    def take_look(self) -> str:
+        """Look at what the ledger has: a sentence when that is enough, else an empty one. Blocks."""
         ...
 
 

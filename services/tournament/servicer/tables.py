@@ -8,10 +8,11 @@ from threading import Lock
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.ledger.values import Exclusion, Result, TournamentState
+from services.tournament.schedule import Schedule
 from services.tournament.servicer.counting import Counting
 from services.tournament.servicer.plans import Plan
 from services.tournament.servicer.releases import without_open_rounds
-from services.tournament.spec import Duplicate
+from services.tournament.spec import Duplicate, TournamentSpec
 from services.tournament.standings import Datum, DatumKind, Order, PlayedMatch, Standing, StandingsFold, bean_unit
 
 _KEPT = 8
@@ -107,8 +108,13 @@ def played_match(plan: Plan, result: Result) -> PlayedMatch:
 
 def datum_of(plan: Plan) -> Datum | None:
     """What the deals of this tournament are compared with, if with anything."""
-    if plan.spec.duplicate is Duplicate.FIELD:
-        return Datum(DatumKind.FIELD, plan.schedule.field - 1)
-    if plan.spec.duplicate is Duplicate.PAR:
-        return Datum(DatumKind.CONTROL, plan.schedule.controls)
+    return datum_for(plan.spec, plan.schedule)
+
+
+def datum_for(spec: TournamentSpec, schedule: Schedule) -> Datum | None:
+    """The same without counts over the schedule."""
+    if spec.duplicate is Duplicate.FIELD:
+        return Datum(DatumKind.FIELD, schedule.field - 1)
+    if spec.duplicate is Duplicate.PAR:
+        return Datum(DatumKind.CONTROL, schedule.controls)
     return None

@@ -22,13 +22,14 @@ from services.tournament.spec.values import (
     BenchedResults,
     BreakerRules,
     Duplicate,
+    StopRules,
     TournamentSpec,
     fill_up,
 )
 
 KEYS = (
     "name", "profile", "options", "bots", "schedule", "duplicate", "deals", "clock", "faults", "seed", "in_flight",
-    "no_show_limit", "per_bot", "breaker",
+    "no_show_limit", "per_bot", "breaker", "stop",
 )  # fmt: skip
 MAX_DEALS = 1_000
 MAX_SEED = 200
@@ -64,6 +65,7 @@ def parse_spec(text: str) -> TournamentSpec:
     seed = _read_seed(fields)
     in_flight = fields.number("in_flight", 1, 100_000)
     no_show_limit = fields.number("no_show_limit", 1, 1_000, NO_SHOW_LIMIT)
+    stop = _read_stop(fields, len(fill_up(bots)))
     per_bot = fields.number("per_bot", 1, 100_000)
     breaker = _read_breaker(fields)
     if schedule is not None and bots and not problems:
@@ -74,6 +76,7 @@ def parse_spec(text: str) -> TournamentSpec:
         name=name, profile=profile, options=options, bots=bots, schedule=schedule, deals=deals, overrides=overrides,
         duplicate=duplicate, clock=clock, faults=faults, seed=seed, in_flight=in_flight, no_show_limit=no_show_limit,
         per_bot=per_bot, breaker=breaker,
+        stop=stop,
     )  # fmt: skip
 
 
@@ -189,6 +192,18 @@ def _read_faults(fields: Fields) -> FaultRules:
         forfeit=default.forfeit if forfeit is None else forfeit,
         others=faults.choice("others", OthersScore, default.others),
     )
+
+
+def _read_stop(fields: Fields, entrants: int) -> StopRules | None:
+    default = StopRules()
+    if fields.is_off("stop"):
+        return None
+    stop = fields.mapping("stop", ("first", "level"))
+    if stop is None:
+        return None
+    first = stop.number("first", 1, entrants - 1, default.first)
+    level = stop.number("level", 50, 99, default.level)
+    return StopRules(first=default.first if first is None else first, level=default.level if level is None else level)
 
 
 def _read_breaker(fields: Fields) -> BreakerRules:

@@ -33,6 +33,8 @@ def format_spec(spec: TournamentSpec) -> str:
         document["per_bot"] = spec.per_bot
     if spec.breaker.after:
         document["breaker"] = {"after": spec.breaker.after, "results": str(spec.breaker.results)}
+    if spec.stop is not None:
+        document["stop"] = {"first": spec.stop.first, "level": spec.stop.level}
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 

@@ -186,6 +186,10 @@ def test_what_was_to_be_played_is_compared(sound: Ledger) -> None:
     assert unreadable == Finding("cup", "specification", "it cannot be read: no such profile")
     sound.transition("cup", {TournamentState.OPEN}, TournamentState.FINISHED)
     assert found(sound)[0].what == "it is finished with 1 of 20 matches"
+    # Without a word why, a rule to end early is no excuse.
+    assert found(sound, replace(EXPECTED, may_end_early=True))[0].what == "it is finished with 1 of 20 matches"
+    sound.transition("cup", {TournamentState.FINISHED}, TournamentState.FINISHED, "Ended early: ada is ahead")
+    assert found(sound, replace(EXPECTED, may_end_early=True)) == []
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

@@ -19,6 +19,8 @@ from services.tournament.spec import (
     ScheduleRules,
     SpecError,
     SpecProblem,
+    StopRules,
+    format_spec,
     house_bot_id,
     parse_spec,
 )
@@ -100,6 +102,21 @@ no_show_limit: 2
     assert (spec.seed, spec.in_flight, spec.no_show_limit) == ("12", 40, 2)
 
 
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ("stop: off", None),
+        ("stop: {}", StopRules(1, 95)),
+        ("stop: {first: 2}", StopRules(2, 95)),
+        ("stop: {level: 80}", StopRules(1, 80)),
+    ],
+)
+def test_a_tournament_may_end_early(line: str, rules: StopRules | None) -> None:
+    spec = parse_spec(with_line(line))
+    assert spec.stop == rules
+    assert parse_spec(format_spec(spec)).stop == rules
+
+
 @pytest.mark.parametrize("off", ["clock: off", "clock: {limit: off}", "clock: {limit: none}", "clock: {limit: ~}"])
 def test_clocks_can_be_off(off: str) -> None:
     assert parse_spec(with_line(off)).clock.limit is None
@@ -145,6 +162,9 @@ def test_a_second_copy_is_played_by_the_same_house_bot() -> None:
         ("in_flight: 0", "in_flight", "a whole number from 1 to 100000, not '0'"),
         ("in_flight: 1e3", "in_flight", "not '1e3'"),
         ("in_flight: 99999999999999999999999", "in_flight", "a whole number"),
+        ("stop: 95", "stop", "must have keys of its own (first, level)"),
+        ("stop: {first: 7}", "stop.first", "a whole number from 1 to 4, not '7'"),
+        ("stop: {level: 100}", "stop.level", "a whole number from 50 to 99, not '100'"),
         ("no_show_limit:", "no_show_limit", "not nothing"),
         ("no_show_limit: [1]", "no_show_limit", "not a list"),
         ("seed: {a: 1}", "seed", "not keys and values"),
