@@ -44,7 +44,7 @@ class Size:
     settle: float
 
 
-FULL = Size(tables=4000, sessions=1000, deals=20_000, warmup=3000, scripts=96, settle=2.0)
+FULL = Size(tables=4000, sessions=1000, deals=20_000, warmup=6000, scripts=96, settle=2.0)
 QUICK = Size(tables=500, sessions=200, deals=400, warmup=200, scripts=12, settle=1.0)
 
 
