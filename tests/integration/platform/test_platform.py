@@ -134,6 +134,27 @@ def test_a_killed_actor_costs_no_result(serve: Serve, tmp_path: Path, victim: st
     verify_ledger(serve.data, name, 100, 1)
 
 
+def test_what_an_operator_decided_outlives_a_killed_director(serve: Serve, tmp_path: Path) -> None:
+    spec = write_spec(tmp_path, "ruled", BOTS, matches=600, deals=1)
+    serve.tournament("run", str(spec), "--detach")
+    eventually(lambda: serve.done("ruled") > 5)
+    serve.tournament("in-flight", "ruled", "8")
+    serve.tournament("exclude", "ruled", "random-3", "--results", "annulled", "--reason", "two of a kind")
+    serve.kill_one("ray::DirectorActor")
+    eventually(lambda: serve.state("ruled") is TournamentState.FINISHED, 100)
+    shown = serve.tournament("show", "ruled")
+    (exclusion,) = shown["exclusions"]
+    assert (exclusion["bot"], exclusion["results"]) == ("random-3", "EXCLUDED_RESULTS_ANNULLED")
+    assert (exclusion["reason"], shown["in_flight"]) == ("two of a kind", 8)
+    progress = shown["progress"]
+    assert progress["matches_left_out"] > 0
+    assert progress["matches_done"] + progress["matches_left_out"] == 600
+    lines = {line["name"]: line for line in serve.tournament("standings", "ruled")["standings"]}
+    assert lines.pop("random-3")["deals"] == 0
+    assert {line["deals"] for line in lines.values()} == {100}  # of six sets of five the one without it
+    run_baohuang("ledger", "check", "--data", str(serve.data), "--tournament", "ruled")
+
+
 def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:
     spec = write_spec(tmp_path, "interrupted", BOTS, matches=100, deals=1)
     with subprocess.Popen(
