@@ -200,7 +200,7 @@ def matches_table(matches: Iterable[pb.Match]) -> Any:
     for one in matches:
         seats = (f"{name} {points:+d}" for name, points in zip(one.names, one.points, strict=True))
         ended = one.ended_at.ToDatetime().strftime("%Y-%m-%d %H:%M")
-        ending = one.ending.replace("_", " ")
+        ending = one.ending.replace("_", " ") + (", after the decision" if one.after_decision else "")
         table.add_row(str(one.number), ", ".join(seats), str(one.deals), ending, ended, "\n".join(one.faults))
     return table
 

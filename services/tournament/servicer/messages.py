@@ -163,8 +163,8 @@ def role_to_proto(standing: RoleStanding) -> pb.RoleStanding:
     )
 
 
-def match_to_proto(result: Result, plan: Plan) -> pb.Match:
-    """One scheduled match that has a result."""
+def match_to_proto(result: Result, plan: Plan, decided: int | None = None) -> pb.Match:
+    """One scheduled match that has a result; `decided`: after so many groups the tournament ended early, if it did."""
     players = plan.spec.players
     names = [players[index] for index in plan.schedule.match(result.number).entrants]
     return pb.Match(
@@ -177,6 +177,7 @@ def match_to_proto(result: Result, plan: Plan) -> pb.Match:
         faults=[
             f"{name}: {said}" for name, seat in zip(names, result.faults, strict=True) if (said := seat.describe())
         ],
+        after_decision=decided is not None and plan.schedule.place(result.number)[0] >= decided,
     )
 
 

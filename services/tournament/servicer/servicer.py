@@ -12,6 +12,7 @@ from baohuang.tournament.v1 import tournament_service_pb2_grpc as pb_grpc
 from services.common.errors import PlatformError, Reason
 from services.tournament.servicer import messages
 from services.tournament.servicer.desk import Desk
+from services.tournament.servicer.stopping import parse_decided_groups
 
 SERVICE_NAME = "baohuang.tournament.v1.TournamentService"
 
@@ -101,9 +102,10 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
         after = _number(request.page_token)
         view = await self._desk.view(request.name)
         results = await self._desk.results(request.name, after, size + 1)
+        decided = parse_decided_groups(view.message)
         return pb.ListMatchesResponse(
             matches=[
-                messages.match_to_proto(result, view.plan)
+                messages.match_to_proto(result, view.plan, decided)
                 for result in await self._desk.released(request.name, results[:size])
             ],
             next_page_token=str(results[size - 1].number) if len(results) > size else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from services.ledger.ledger import Ledger
@@ -17,8 +18,7 @@ from services.tournament.standings import (
     looks_at,
 )
 
-ENDED_EARLY = "Ended early: "
-"""How the message of a tournament begins that has ended by its rule."""
+_DECIDED = re.compile(r"Ended early: .+ after the first (\d+) of \d+ sets of deals \(look \d+ of \d+\)", re.ASCII)
 
 
 class Stopping:
@@ -29,7 +29,7 @@ class Stopping:
 
     def __init__(self, ledger: Ledger, spec: TournamentSpec, schedule: Schedule, message: str = "") -> None:
         """`message` is that of the tournament in the ledger, which has the decision if there was one."""
-        self.recorded = message if message.startswith(ENDED_EARLY) else ""
+        self.recorded = message if parse_decided_groups(message) is not None else ""
         self._ledger = ledger
         self._spec = spec
         self._schedule = schedule
@@ -58,7 +58,7 @@ class Stopping:
         self._look += 1
         self._numbers = self._numbers_of_look()
         self._awaited = next(self._numbers, None)
-        return self._describe(self.decision) if self.decision is not None else ""
+        return format_decision(self.decision, self._spec, self._schedule) if self.decision is not None else ""
 
     def _numbers_of_look(self) -> Iterator[int]:
         """The matches that the next look waits for, beyond those of the one before."""
@@ -80,11 +80,19 @@ class Stopping:
                 table.add(PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults))
         return table
 
-    def _describe(self, decision: StopDecision) -> str:
-        assert self._spec.stop is not None
-        names = ", ".join(self._spec.entrants[entrant] for entrant in decision.first)
-        are = "is" if len(decision.first) == 1 else "are"
-        return (
-            f"{ENDED_EARLY}{names} {are} ahead of all others, {self._spec.stop.level} % sure, after the first "
-            f"{decision.groups} of {self._schedule.groups} sets of deals (look {decision.look + 1} of {decision.looks})"
-        )
+
+def format_decision(decision: StopDecision, spec: TournamentSpec, schedule: Schedule) -> str:
+    """The decision as a sentence, which is the message of the tournament from then on."""
+    assert spec.stop is not None
+    names = ", ".join(spec.entrants[entrant] for entrant in decision.first)
+    are = "is" if len(decision.first) == 1 else "are"
+    return (
+        f"Ended early: {names} {are} ahead of all others, {spec.stop.level} % sure, after the first "
+        f"{decision.groups} of {schedule.groups} sets of deals (look {decision.look + 1} of {decision.looks})"
+    )
+
+
+def parse_decided_groups(message: str) -> int | None:
+    """After how many groups of its schedule a tournament with this message has ended early; None if it has not."""
+    found = _DECIDED.fullmatch(message)
+    return None if found is None else int(found[1])

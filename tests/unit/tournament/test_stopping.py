@@ -12,8 +12,9 @@ import pytest
 
 from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
 from services.ledger.ledger import Ledger
+from services.tournament.servicer.messages import match_to_proto
 from services.tournament.servicer.plans import Plan, make_plan
-from services.tournament.servicer.stopping import Stopping
+from services.tournament.servicer.stopping import Stopping, parse_decided_groups
 from services.tournament.spec import format_spec, parse_spec
 
 SPEC = """\
@@ -105,6 +106,17 @@ def test_without_a_rule_there_are_no_looks(ledger: Ledger, plan: Plan) -> None:
 
 
 def test_a_decision_in_the_ledger_is_found_there(ledger: Ledger, plan: Plan) -> None:
-    said = "Ended early: bob is ahead of all others"
+    record(ledger, plan, range(plan.report.matches))
+    said = all_looks(ledger, plan)
+    assert parse_decided_groups(said) == 10
     assert Stopping(ledger, plan.spec, plan.schedule, said).recorded == said
     assert Stopping(ledger, plan.spec, plan.schedule, "An operator has to look.").recorded == ""
+
+
+def test_matches_beyond_the_decision_are_marked(ledger: Ledger, plan: Plan) -> None:
+    record(ledger, plan, range(100))
+    marked = {
+        result.number for result in ledger.results("cup") if match_to_proto(result, plan, decided=10).after_decision
+    }
+    assert marked == set(range(100)) - {number for group in range(10) for number in plan.schedule.numbers(group)}
+    assert not any(match_to_proto(result, plan).after_decision for result in ledger.results("cup"))

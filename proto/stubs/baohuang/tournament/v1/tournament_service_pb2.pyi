@@ -1309,12 +1309,15 @@ class Match(_message.Message):
     ENDED_AT_FIELD_NUMBER: _builtins.int
     DEALS_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
+    AFTER_DECISION_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Its number in the schedule, from 0 on."""
     ending: _builtins.str
     """How it ended, a label."""
     deals: _builtins.int
     """Deals played."""
+    after_decision: _builtins.bool
+    """Whether it is beyond the deals at which the tournament was ended early: it counts, and had no part in that."""
     @_builtins.property
     def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Who sat where, five, by seat."""
@@ -1341,10 +1344,11 @@ class Match(_message.Message):
         ended_at: _timestamp_pb2.Timestamp | None = ...,
         deals: _builtins.int = ...,
         faults: _abc.Iterable[_builtins.str] | None = ...,
+        after_decision: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ended_at", b"ended_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals", b"deals", "ended_at", b"ended_at", "ending", b"ending", "faults", b"faults", "names", b"names", "number", b"number", "points", b"points"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_decision", b"after_decision", "deals", b"deals", "ended_at", b"ended_at", "ending", b"ending", "faults", b"faults", "names", b"names", "number", b"number", "points", b"points"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
