@@ -52,7 +52,9 @@ class ScheduledFixtures:
             deals=self._spec.deals,
             secret=deal_secret(self._secret, group),
             nonce=match_nonce(self._secret, attempt),
-            withhold=self._schedule.sharing > 1,
+            # Other matches may be played with the same deals, here or in another tournament of the same seed: what the
+            # deals came from is told by the record alone, which is kept back as long as anything is to be played.
+            withhold=True,
             clock=self._spec.clock,
             faults=self._spec.faults,
         )

@@ -99,6 +99,14 @@ async def test_in_a_field_the_same_hands_are_dealt_at_all_tables_and_in_no_other
     assert all(order.withhold for order in orders), "bots that are done do not learn the hands of those still playing"
 
 
+@pytest.mark.parametrize("duplicate", ["none", "rotation", "field"])
+async def test_no_bot_is_shown_a_secret_from_which_another_tournament_of_the_same_seed_deals(
+    ledger: Ledger, duplicate: str
+) -> None:
+    stored = Stored(ledger, spec_text(10, "{kind: rounds, rounds: 5}", duplicate))
+    assert stored.fixtures.order(0, "attempt").withhold
+
+
 async def test_in_a_field_records_are_kept_back_until_all_tables_are_done(ledger: Ledger) -> None:
     stored, desk = Stored(ledger, spec_text(15, "{kind: rounds, rounds: 2}", "field", deals=1)), desk_of(ledger)
     for left, number in ((2, 1), (1, 0)):
