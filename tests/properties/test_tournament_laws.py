@@ -33,6 +33,7 @@ from services.tournament.spec import (
     ScheduleKind,
     ScheduleRules,
     SpecError,
+    StopRules,
     TournamentSpec,
     format_spec,
     parse_spec,
@@ -108,6 +109,7 @@ def specs(draw: st.DrawFn) -> TournamentSpec:
             ),
             in_flight=draw(st.none() | st.integers(1, 100_000)),
             no_show_limit=draw(st.integers(1, 1000)),
+            stop=draw(st.none() | st.builds(StopRules, st.integers(1, 4), st.integers(50, 99))),
         )
     )
     return parse_spec(text)
