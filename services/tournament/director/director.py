@@ -137,11 +137,18 @@ class Director:
             if self._ended.is_set():
                 return False
             if not self._dispatch.recall(number):
-                if writing := self._closing.get(number):
-                    await asyncio.wait([writing])
+                if (writing := self._closing.get(number)) and not await self._until_written(writing):
+                    return False
                 await self._take_back_result(number, reason)
         self._go_on()
         return True
+
+    async def _until_written(self, writing: asyncio.Future[None]) -> bool:
+        """Wait for an outcome that is being written; False if the end comes first, after which nothing is written."""
+        ended = asyncio.create_task(self._ended.wait())
+        await asyncio.wait([writing, ended], return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        return writing.done() and not self._ended.is_set()
 
     async def _take_back_result(self, number: int, reason: str) -> None:
         # What is left out for good will never be played: its deals stay hidden only as long as others need them.

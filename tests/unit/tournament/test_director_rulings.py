@@ -147,3 +147,20 @@ def test_a_long_stretch_of_matches_left_out_is_walked_in_strides() -> None:
     assert backlog.take(lambda number: Turn.LEFT_OUT) is None
     assert not backlog.is_interrupted
     assert backlog.is_complete
+
+
+async def test_who_wants_a_match_again_that_cannot_be_written_is_not_kept_waiting_beyond_the_end() -> None:
+    ledger = FakeLedger()
+    service = FakeService(decide=lambda order: None)
+    director = direct([service], ledger, FakeFixtures(1))
+    run = asyncio.create_task(director.run())
+    await eventually(lambda: len(service.seen) == 1)
+    ledger.full = True
+    service.finish(service.seen[0], outcome_of(service.seen[0]))
+    await eventually(lambda: ledger.refused > 0)
+    asked = asyncio.create_task(director.requeue(0))
+    await asyncio.sleep(0)
+    director.cancel()
+    assert await asyncio.wait_for(asked, 10) is False
+    ledger.full = False
+    assert await asyncio.wait_for(run, 10) is TournamentState.CANCELLED
