@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from services.common.clock import Clock
 from services.common.errors import PlatformError
@@ -146,7 +147,8 @@ class Director:
     async def _until_written(self, writing: asyncio.Future[None]) -> bool:
         """Wait for an outcome that is being written; False if the end comes first, after which nothing is written."""
         ended = asyncio.create_task(self._ended.wait())
-        await asyncio.wait([writing, ended], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [writing, ended]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
         return writing.done() and not self._ended.is_set()
 
