@@ -86,6 +86,7 @@ class Director:
         self._reason = self._enough
         self._suspending = False
         self._begun = False
+        self._leaving = False
         self._started = False
         self._advancing = False
         self._ended = asyncio.Event()
@@ -220,6 +221,7 @@ class Director:
             for task in over:
                 task.result()
         finally:
+            self._leaving = True
             for task in work:
                 task.cancel()
             await asyncio.gather(*work, return_exceptions=True)
@@ -295,6 +297,8 @@ class Director:
                     all_three.create_task(self._collect(lane))
             except* MatchServiceLost as lost:
                 _log.warning("match service %s lost: %s", lane.port.name, lost.exceptions[0])
+            if self._leaving:  # a group that fails as it is cancelled tells only of its failure
+                return
             for order in self._dispatch.take_lost(lane):
                 message = f"The match service {lane.port.name} was lost."
                 # A loss says nothing against the match: it is no strike.
