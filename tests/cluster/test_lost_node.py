@@ -57,7 +57,7 @@ def test_on_this_machine_alone_the_platform_says_that_others_cannot_reach_it(
     nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAY_AUTH_TOKEN", nodes.environ["RAY_AUTH_TOKEN"])
-    with pytest.raises(AssertionError, match=rf"{SECOND} is another machine of the Ray cluster.* host to 0\.0\.0\.0"):
+    with pytest.raises(AssertionError, match=rf"{SECOND} is another machine of the Ray cluster.* --host 0\.0\.0\.0"):
         Serve(tmp_path / "data", ray_address=nodes.address)
 
 

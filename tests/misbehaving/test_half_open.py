@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
@@ -102,15 +103,19 @@ async def test_a_wire_that_swallows_bytes_is_noticed_and_the_bot_plays_on_with_t
         assert outcome.faults[0].disconnects >= 1
         verify_outcome(outcome, None)
         assert wire.bot.limits[CUT_AT - 1] == 60
-        assert wire.bot.limits[CUT_AT] < 60 - 0.9 * HEARTBEAT_S
+        # What the bot was asked before the cut runs all the while. If its answer came through, it is asked anew: that
+        # may wait behind a message which nobody confirms, and then runs since the break was noticed.
+        assert wire.bot.limits[CUT_AT] < (60 - 0.9 * HEARTBEAT_S if up else 60)
         await until(lambda: wire.statistics.matches == 1)
         assert "m1: connected again" in wire.said
 
 
 async def test_a_pulled_cable_and_a_stopped_process_are_noticed_and_survived(tmp_path: Path) -> None:
     """In network namespaces that the test makes for itself; needs iproute2 and no rights."""
+    # Who has no rights gets them in a namespace of users; root has them, also where there are no such namespaces.
+    rights = () if os.geteuid() == 0 else ("--user", "--map-root-user")
     process = await asyncio.create_subprocess_exec(
-        *("unshare", "--user", "--map-root-user", "--net", "--"),
+        *("unshare", *rights, "--net", "--"),
         *(sys.executable, "-m", "tests.misbehaving.hostile.cut_link", str(tmp_path)),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

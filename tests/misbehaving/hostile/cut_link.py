@@ -1,6 +1,6 @@
 """A platform and a bot on two machines with a cable between them, which is pulled: to be run by `test_half_open.py`.
 
-    unshare --user --map-root-user --net -- python -m tests.misbehaving.hostile.cut_link FOLDER
+    unshare [--user --map-root-user] --net -- python -m tests.misbehaving.hostile.cut_link FOLDER
 
 Runs in a network namespace of its own and makes a second one, in which the bot lives; nothing outside is touched, and
 both are gone when the last process in them is. Prints what became of the match as JSON.
