@@ -8,6 +8,7 @@ Servicers raise; `ErrorInterceptor` turns what is raised into a `google.rpc.Stat
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import math
@@ -352,4 +353,9 @@ class _CallEnd(NamedTuple):
             sentence = f"The platform failed in {self.method}; its log tells more under the incident {incident}."
             refusal = PlatformError(Reason.INTERNAL, sentence, incident=incident)
         self.refused(refusal.reason)
-        await context.abort_with_status(rpc_status.to_status(status_of(refusal)))
+        try:
+            await context.abort_with_status(rpc_status.to_status(status_of(refusal)))
+        except grpc.aio.InternalError:
+            # The client has gone meanwhile, and there is nobody to be told. gRPC would log this as a fault, traceback
+            # and all, and whatever keeps the log keeps the whole stream.
+            raise asyncio.CancelledError from None

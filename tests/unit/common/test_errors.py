@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -55,6 +57,26 @@ def test_errors_survive_pickling() -> None:
         assert type(copy) is type(error)
         assert (copy.reason, copy.message, copy.metadata) == (error.reason, error.message, error.metadata)
         assert str(copy) == str(error)
+
+
+class Gone:
+    """A context whose client has gone: what is to be said to it fails as it does in gRPC."""
+
+    async def abort_with_status(self, status: object) -> None:
+        raise grpc.aio.InternalError("Failed execute_batch")
+
+
+async def test_a_client_that_has_gone_is_told_nothing_and_is_no_fault() -> None:
+    async def refuse(_request: bytes, _context: Context) -> bytes:
+        raise PlatformError(Reason.MALFORMED, "no")
+
+    async def continuation(_details: grpc.HandlerCallDetails) -> Any:
+        return grpc.unary_unary_rpc_method_handler(refuse)
+
+    details: Any = SimpleNamespace(method="/test/Refuse")
+    handler = await ErrorInterceptor().intercept_service(continuation, details)
+    with pytest.raises(asyncio.CancelledError):
+        await handler.unary_unary(b"", Gone())
 
 
 @pytest.mark.parametrize("text", ["short", "保皇" * 10, "a" * 31, "é保" * 7])
