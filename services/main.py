@@ -249,7 +249,7 @@ def _start_ray(settings: Settings) -> _Ray:
         os.environ.pop("RAY_AUTH_MODE", None)  # noqa: TID251
         os.environ["RAY_AUTH_TOKEN"] = _RAY_TOKEN  # noqa: TID251
     # gRPC writes a line for every handshake that fails; strangers must not fill the disk with them.
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # noqa: TID251
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # noqa: TID251 - gRPC reads nothing else
     # Ray makes its workers nice; ours serve clocks and must not stand behind the bots on the same machine.
     os.environ["RAY_worker_niceness"] = "0"  # noqa: TID251, SIM112
     options: dict[str, Any] = {"address": settings.ray_address}
