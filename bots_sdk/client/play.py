@@ -19,6 +19,7 @@ import grpc.aio
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.client.backoff import Backoff
 from bots_sdk.client.channel import error_of, explain, open_channel
+from bots_sdk.client.duplex import Duplex
 from bots_sdk.client.lobby import Ticket
 from bots_sdk.client.session import PlaySession
 from bots_sdk.client.statistics import ClientStatistics
@@ -42,6 +43,8 @@ FIRST_BACKOFF_S = 0.05
 MOST_BACKOFF_S = 5.0
 ROOM_PAUSE_S = 0.2
 """How long to wait before looking again whether a table is free that was shared out anew."""
+LAST_WORDS_S = 5.0
+"""How long what a service said before it ended the stream may take to be read: bots may think in between."""
 _FATAL = (Superseded, VersionMismatch, TokenRejected)
 
 
@@ -208,7 +211,8 @@ class _Stream:
         session = self._session
         channel = open_channel(self._ticket.address, self._tls)
         try:
-            call: Any = channel.stream_stream(_PLAY, request_serializer=pb.PlayRequest.SerializeToString)()
+            play: Any = channel.stream_stream(_PLAY, request_serializer=pb.PlayRequest.SerializeToString)
+            call = Duplex(play(), self._ticket.address)
             hello = session.hello(self._ticket.ticket, self._ticket.tables)
             session.wake = self._something.set
             tasks = [
@@ -219,8 +223,8 @@ class _Stream:
             try:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 if tasks[0] not in done and tasks[1] in done and tasks[1].exception() is not None:
-                    # A write fails when the call is over; why, the reader knows.
-                    await asyncio.wait(tasks[:1], timeout=1.0)
+                    # A write fails when the call is over; the reader comes to why, behind all that was said before.
+                    await asyncio.wait(tasks[:1], timeout=LAST_WORDS_S)
                 for task in tasks:
                     if task.done():
                         task.result()
@@ -236,11 +240,10 @@ class _Stream:
         finally:
             await channel.close()
 
-    async def _read(self, call: Any) -> None:
+    async def _read(self, call: Duplex) -> None:
         session, thinker, something = self._session, self._thinker, self._something
-        read = _reading(call, self._ticket.address)
         while True:
-            data = await read()
+            data = await call.read()
             self._heard = monotonic()
             was_welcome = session.is_welcome
             session.receive(data)
@@ -253,7 +256,7 @@ class _Stream:
                 await asyncio.sleep(0)
                 until = monotonic() + SLICE_S
 
-    async def _write(self, call: Any, hello: pb.PlayRequest) -> None:
+    async def _write(self, call: Duplex, hello: pb.PlayRequest) -> None:
         session, something = self._session, self._something
         await call.write(hello)
         while not self._may_end():
@@ -261,10 +264,7 @@ class _Stream:
             something.clear()
             while (message := session.take()) is not None:
                 self._sent = monotonic()
-                try:
-                    await call.write(message)
-                except asyncio.InvalidStateError:
-                    raise Unreachable(f"the stream to {self._ticket.address} is over") from None
+                await call.write(message)
 
     async def _watch(self) -> None:
         """Beat, and notice silence. What this side's own loop was late is not the service's silence."""
@@ -285,25 +285,3 @@ class _Stream:
                 raise Unreachable(f"nothing was heard of {self._ticket.address} for {2 * session.heartbeat_s:g} s")
             if session.is_welcome and now - self._sent >= session.heartbeat_s / 2:
                 session.beat()
-
-
-def _reading(call: Any, address: str) -> Callable[[], Any]:
-    """Reads of the call; its end is an error, whichever way it comes."""
-
-    async def read() -> bytes:
-        try:
-            data = await call.read()
-        except asyncio.CancelledError:
-            if call.cancelled() and not _is_cancelled():
-                raise Unreachable(f"the stream to {address} was cut") from None
-            raise
-        if data is grpc.aio.EOF:
-            raise Unreachable(f"{address} ended the stream without saying why")
-        return data  # type: ignore[no-any-return]
-
-    return read
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
