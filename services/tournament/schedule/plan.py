@@ -32,6 +32,19 @@ class ScheduledMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a tournament that has a table of its own: all of it, a pool, or a final.
+
+    `schedule` numbers its matches, groups and entrants from 0 on; `members` are its entrants among all of the
+    tournament, None while nobody knows. `pool` counts from 1, 0 for what is no pool.
+    """
+
+    schedule: Schedule
+    members: tuple[int, ...] | None
+    pool: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """All matches of a tournament: `len`, `match(number)`, and iteration in the order they should be played.
 
@@ -70,6 +83,15 @@ class Schedule:
     def sharing(self) -> int:
         """How many matches share the same deals."""
         return SEATS if self.rotated else self.field + self.controls
+
+    @property
+    def stages(self) -> tuple[tuple[Section, ...], ...]:
+        """One stage, which is one section: everybody plays in the same table."""
+        return ((Section(self, tuple(range(self.entrants))),),)
+
+    def locate(self, number: int) -> tuple[int, int, int]:
+        """Stage, section in it, and number in that, of the match of this number."""
+        return 0, 0, number
 
     def __len__(self) -> int:
         return self.groups * self.sharing

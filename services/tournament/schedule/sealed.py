@@ -29,5 +29,10 @@ def match_nonce(secret: bytes, attempt: str) -> bytes:
     return _derive(secret, "nonce", attempt)
 
 
+def lot(secret: bytes, name: str) -> bytes:
+    """The lot of an entrant, which decides where nothing else does: the lower one comes first."""
+    return _derive(secret, "lot", name)
+
+
 def _derive(secret: bytes, purpose: str, subject: str) -> bytes:
     return hmac.digest(secret, f"baohuang tournament v1\0{purpose}\0{subject}".encode(), "sha256")

@@ -10,6 +10,10 @@ from services.tournament.spec.values import SEATS, ScheduleKind, ScheduleRules
 def count_sets(rules: ScheduleRules, entrants: int, rotated: bool) -> int:
     """How many sets of five these rules ask for: never fewer matches than they say, and at least one set."""
     per_set = SEATS if rotated else 1
+    if rules.stages is not None:
+        stages = rules.stages
+        pools = sum(count_sets(stages.each, size, rotated) for size in stages.sizes(entrants))
+        return pools + count_sets(stages.final, stages.places(entrants), rotated)
     if rules.kind is ScheduleKind.FULL:
         return comb(entrants, SEATS) * rules.repeats
     if rules.kind is ScheduleKind.ROUNDS:

@@ -12,7 +12,7 @@ from services.tournament.spec.document import SequenceNode, compose_document
 from services.tournament.spec.errors import SpecError
 from services.tournament.spec.fields import Fields, Problems, found, hint, scalar_text, shown
 from services.tournament.spec.overrides import read_overrides
-from services.tournament.spec.scheduling import read_schedule, verify_schedule
+from services.tournament.spec.stages import read_schedule, verify_schedule
 from services.tournament.spec.values import (
     DECISION_GROUPS,
     DECISIONS,
@@ -70,6 +70,8 @@ def parse_spec(text: str) -> TournamentSpec:
     breaker = _read_breaker(fields)
     if schedule is not None and bots and not problems:
         verify_schedule(fields, schedule, fill_up(bots), duplicate)
+    if schedule is not None and schedule.stages is not None and stop is not None and bots and not problems:
+        _verify_final(fields, stop, schedule.stages.places(len(fill_up(bots))))
     if problems or schedule is None or deals is None or no_show_limit is None:
         raise SpecError(problems.sorted())
     return TournamentSpec(
@@ -204,6 +206,11 @@ def _read_stop(fields: Fields, entrants: int) -> StopRules | None:
     first = stop.number("first", 1, entrants - 1, default.first)
     level = stop.number("level", 50, 99, default.level)
     return StopRules(first=default.first if first is None else first, level=default.level if level is None else level)
+
+
+def _verify_final(fields: Fields, stop: StopRules, places: int) -> None:
+    if stop.first >= places:
+        fields.note("stop", f"first: must be less than the {places} bots of the final, not {stop.first}.")
 
 
 def _read_breaker(fields: Fields) -> BreakerRules:

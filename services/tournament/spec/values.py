@@ -49,6 +49,24 @@ class ScheduleKind(StrEnum):
     BALANCED = "balanced"
     ROUNDS = "rounds"
     GAUNTLET = "gauntlet"
+    POOL = "pool"
+
+
+class Draw(StrEnum):
+    """How bots are put into pools."""
+
+    LOT = "lot"
+    """By the tournament's seed."""
+    SNAKE = "snake"
+    """By their order in the file: the first of each pool, then back and forth."""
+
+
+class FinalCounts(StrEnum):
+    """Which results are in the table of a final."""
+
+    FINAL = "final"
+    ALL = "all"
+    """Those of the pools as well."""
 
 
 class Duplicate(StrEnum):
@@ -78,7 +96,7 @@ class ScheduleRules:
     so with rotation five to a set: `matches` in total, `matches_per_bot` and `meetings` (of two bots) at least, on
     average. `rounds`: so many, in each of which everybody plays once; who is left over rests. `gauntlet`: each of the
     `challengers` with four of the others at a time, by `matches` in total, or by `meetings` of a challenger with each
-    of the others at least, on average.
+    of the others at least, on average. `pool`: as `stages` say, which no other kind has.
     """
 
     kind: ScheduleKind
@@ -88,6 +106,35 @@ class ScheduleRules:
     meetings: int | None = None
     rounds: int | None = None
     challengers: tuple[str, ...] = ()
+    stages: PoolRules | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRules:
+    """Pools that feed a final. Exactly one of `pools`, how many, and `size`, how many bots in each at least, is set.
+
+    `each` is played inside every pool. The first `advance` of each go on to the `final`, and the best `rest` of all
+    others.
+    """
+
+    each: ScheduleRules
+    final: ScheduleRules
+    advance: int
+    pools: int | None = None
+    size: int | None = None
+    rest: int = 0
+    draw: Draw = Draw.LOT
+    counts: FinalCounts = FinalCounts.FINAL
+
+    def sizes(self, entrants: int) -> tuple[int, ...]:
+        """How many are in each pool, the larger ones first: they differ by one at most."""
+        pools = self.pools or max(1, entrants // (self.size or entrants))
+        size, more = divmod(entrants, pools)
+        return (size + 1,) * more + (size,) * (pools - more)
+
+    def places(self, entrants: int) -> int:
+        """How many play in the final."""
+        return self.advance * len(self.sizes(entrants)) + self.rest
 
 
 @dataclass(frozen=True, slots=True)

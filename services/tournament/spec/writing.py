@@ -8,7 +8,7 @@ import yaml
 
 from services.common.matches import ClockRules, FaultRules, FaultScore
 from services.tournament.spec.durations import format_duration
-from services.tournament.spec.values import ScheduleRules, TournamentSpec
+from services.tournament.spec.values import FinalCounts, PoolRules, ScheduleRules, TournamentSpec
 
 
 def format_spec(spec: TournamentSpec) -> str:
@@ -39,12 +39,25 @@ def format_spec(spec: TournamentSpec) -> str:
 
 
 def _schedule(rules: ScheduleRules) -> dict[str, object]:
+    if rules.stages is not None:
+        return {"kind": str(rules.kind), **_stages(rules.stages)}
     written = {field.name: getattr(rules, field.name) for field in fields(rules)}
     written["kind"] = str(rules.kind)
     written["challengers"] = list(rules.challengers) or None
     if rules.repeats == 1:
         del written["repeats"]
     return {name: value for name, value in written.items() if value is not None}
+
+
+def _stages(rules: PoolRules) -> dict[str, object]:
+    written: dict[str, object] = {"pools": rules.pools} if rules.pools is not None else {"size": rules.size}
+    written |= {"draw": str(rules.draw), "each": _schedule(rules.each), "advance": rules.advance}
+    if rules.rest:
+        written["rest"] = rules.rest
+    written["final"] = _schedule(rules.final)
+    if rules.counts is not FinalCounts.FINAL:
+        written["counts"] = str(rules.counts)
+    return written
 
 
 def _clock(clock: ClockRules) -> dict[str, object]:
