@@ -3,6 +3,7 @@
 from services.tournament.standings.datum import Datum, DatumKind
 from services.tournament.standings.fold import StandingsFold
 from services.tournament.standings.paying import bean_unit
+from services.tournament.standings.qualifying import PoolMember, qualify
 from services.tournament.standings.rating import Rating
 from services.tournament.standings.roles import Role, RoleStanding
 from services.tournament.standings.stopping import StopDecision, decide, looks_at
@@ -14,6 +15,7 @@ __all__ = [
     "DatumKind",
     "Order",
     "PlayedMatch",
+    "PoolMember",
     "Rating",
     "Role",
     "RoleStanding",
@@ -25,4 +27,5 @@ __all__ = [
     "compute_standings",
     "decide",
     "looks_at",
+    "qualify",
 ]

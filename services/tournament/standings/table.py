@@ -208,6 +208,15 @@ class StandingsTable:
             table.append(self._standing(entrant, blocks[entrant], table[-1].rank if tied else position + 1))
         return table
 
+    def means(self) -> list[Fraction | None]:
+        """By entrant: mean points per deal as the table has them, exactly; None without a deal."""
+        if self._datum is not None:
+            self._compare()
+        return [
+            self._mean(entrant, list(self._counted(entrant).values()), Order.POINTS)
+            for entrant in range(len(self._names))
+        ]
+
     @property
     def numbers(self) -> Collection[int]:
         """The numbers of the matches that are in it."""
