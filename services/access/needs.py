@@ -26,6 +26,8 @@ class Need(Enum):
     READ = "read"
     """Any token, or nothing on a platform where everybody may read."""
     OPERATE = "operate"
+    ENTER = "enter"
+    """The scope play or operate: a bot speaks for itself, an operator for any."""
 
 
 NEEDS: Mapping[str, Mapping[str, Need]] = {
@@ -40,6 +42,11 @@ NEEDS: Mapping[str, Mapping[str, Need]] = {
     },
     "baohuang.tournament.v1.TournamentService": {
         "CreateTournament": Need.OPERATE,
+        "EditTournament": Need.OPERATE,
+        "OpenTournament": Need.OPERATE,
+        "EnterBot": Need.ENTER,
+        "WithdrawBot": Need.ENTER,
+        "StartTournament": Need.OPERATE,
         "PlanTournament": Need.READ,
         "ListTournaments": Need.READ,
         "GetTournament": Need.READ,
@@ -72,8 +79,16 @@ _ENOUGH = {
     Need.PLAY: frozenset({Scope.PLAY}),
     Need.READ: frozenset(Scope),  # who plays or operates may see how it stands
     Need.OPERATE: frozenset({Scope.OPERATE}),
+    Need.ENTER: frozenset({Scope.PLAY, Scope.OPERATE}),
 }
-_NAMED = {Need.TOKEN: "read", Need.REGISTER: "operate", Need.PLAY: "play", Need.READ: "read", Need.OPERATE: "operate"}
+_NAMED = {
+    Need.TOKEN: "read",
+    Need.REGISTER: "operate",
+    Need.PLAY: "play",
+    Need.READ: "read",
+    Need.OPERATE: "operate",
+    Need.ENTER: "play",
+}
 
 
 def need_of(path: str) -> Need | None:
@@ -112,7 +127,7 @@ class AccessRules:
             return
         scope = _NAMED[need]
         if not caller.is_known:
-            whose = "a bot's token" if need is Need.PLAY else f"a token with the scope {scope}"
+            whose = "a bot's token" if need in (Need.PLAY, Need.ENTER) else f"a token with the scope {scope}"
             raise PlatformError(
                 Reason.UNAUTHENTICATED,
                 f"{what} needs {whose}, and none was sent: send it as `authorization: Bearer TOKEN`.",

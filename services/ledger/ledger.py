@@ -24,7 +24,7 @@ from services.common.matches import MatchOutcome
 from services.common.metrics import LedgerMetrics
 from services.common.scopes import Scope
 from services.common.settings import LEDGER_FILE
-from services.ledger import access_tokens, bots, reading, recording, rulings, tournaments, upgrade
+from services.ledger import access_tokens, bots, entries, reading, recording, rulings, tournaments, upgrade
 from services.ledger.database import WRITES, Access, Database
 from services.ledger.ranges import Ranges
 from services.ledger.sqlite import SqliteDatabase
@@ -32,11 +32,13 @@ from services.ledger.values import (
     AccessToken,
     Attempt,
     Bot,
+    Entry,
     Exclusion,
     Page,
     Recorded,
     Result,
     Rulings,
+    Side,
     Totals,
     Tournament,
     TournamentState,
@@ -192,14 +194,16 @@ class Ledger:
         spec_yaml: str,
         secret: bytes,
         *,
-        state: TournamentState = TournamentState.OPEN,
+        state: TournamentState = TournamentState.RUNNING,
         message: str = "",
+        entrants: Collection[str] = (),
     ) -> Tournament:
-        """Stores a tournament. Raises PlatformError TOURNAMENT_EXISTS."""
+        """Stores a tournament with those who are entered from the start. Raises PlatformError TOURNAMENT_EXISTS."""
         now = self._clock.now()
         tournament = Tournament(name, spec_yaml, secret, state, message, created_at=now, updated_at=now)
         with self._write() as write:
             tournaments.create(write.connection, tournament)
+            entries.fill(write.connection, name, entrants, now)
         return tournament
 
     def tournament(self, name: str) -> Tournament:
@@ -207,10 +211,12 @@ class Ledger:
         with self._read() as connection:
             return tournaments.named(connection, name)
 
-    def tournaments(self, *, after: str = "", limit: int = 100) -> Page[Tournament]:
-        """Tournaments, the newest first; `after` is that of the page before."""
+    def tournaments(
+        self, *, after: str = "", limit: int = 100, hidden: Collection[TournamentState] = ()
+    ) -> Page[Tournament]:
+        """Tournaments less those in `hidden` states, the newest first; `after` is that of the page before."""
         with self._read() as connection:
-            return tournaments.page(connection, after, limit)
+            return tournaments.page(connection, after, limit, hidden)
 
     def tournaments_in(self, states: Collection[TournamentState]) -> list[Tournament]:
         """All tournaments in one of the states, the oldest first: what a platform that starts has to go on with."""
@@ -228,6 +234,40 @@ class Ledger:
             return tournaments.transition(
                 write.connection, name, allowed, state, message=message, now=self._clock.now()
             )
+
+    # ------------------------------------------------------------------------------------------------------- entries
+
+    def entries(self, tournament: str) -> tuple[Entry, ...]:
+        """Who has entered, by name, and who was withdrawn again."""
+        with self._read() as connection:
+            return entries.read(connection, tournament)
+
+    def enter(self, tournament: str, name: str, by: Side, most: int) -> None:
+        """A bot will play in a tournament that is open; said twice it is done once.
+
+        Raises PlatformError STATE_CONFLICT if it is not open, has `most` entrants already, or an operator has withdrawn
+        the bot that enters itself.
+        """
+        with self._write() as write:
+            entries.enter(write.connection, tournament, name, by, self._clock.now(), most)
+
+    def withdraw(self, tournament: str, name: str, by: Side) -> None:
+        """A bot will not play after all. Raises PlatformError STATE_CONFLICT, or BOT_UNKNOWN if it never entered."""
+        with self._write() as write:
+            entries.withdraw(write.connection, tournament, name, by, self._clock.now())
+
+    def replace_draft(self, tournament: str, spec_yaml: str, secret: bytes, entrants: Collection[str]) -> None:
+        """Puts another specification in the place of a draft's. Raises PlatformError STATE_CONFLICT."""
+        with self._write() as write:
+            entries.replace_draft(write.connection, tournament, spec_yaml, secret, entrants, self._clock.now())
+
+    def start_tournament(self, tournament: str, seen: Tournament, entered: Collection[str], spec_yaml: str) -> None:
+        """Settles who plays, by a specification that names them, and sets the tournament running; all or nothing.
+
+        Raises PlatformError STATE_CONFLICT if it has begun, or is not any more what was `seen`, with those `entered`.
+        """
+        with self._write() as write:
+            entries.start(write.connection, tournament, seen, entered, spec_yaml, self._clock.now())
 
     # ------------------------------------------------------------------------------------------------------- rulings
 

@@ -4,6 +4,7 @@
     tournaments ──< attempts ──< faults        what was played, whatever came of it
         │   └─ totals   └─ results ──< deals   what counts: one row per scheduled match, written once
         │                   └── records          the whole match, compressed
+        ├─ entries                               who has entered before the start, and who has left again
         ├─ exclusions                            who plays no more, and whether what it played counts
         └─ retractions                           results that were taken back, with their records
 
@@ -39,7 +40,7 @@ from sqlalchemy import (
 from bots_sdk.rules.events import SoloKind
 from services.common.matches import Ending
 from services.common.scopes import Scope
-from services.ledger.values import TournamentState
+from services.ledger.values import Side, TournamentState
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -185,6 +186,19 @@ tournaments = Table(
     Column("updated_at", Moment, nullable=False),
     Column("in_flight", Integer),  # none: as the specification says
 )
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("tournament_id", ForeignKey("tournaments.id"), primary_key=True, autoincrement=False),
+    Column("name", _NAME, primary_key=True),
+    Column("entered_at", Moment, nullable=False),
+    Column("entered_by", Label(Side), nullable=False),
+    Column("left_at", Moment),
+    Column("left_by", Label(Side)),
+)
+"""Tournaments of before this table have none: who plays is in their specifications, as it is in every one once it was
+started."""
 
 exclusions = Table(
     "exclusions",

@@ -27,7 +27,7 @@ class TournamentLedger:
 
     def set_state(self, state: TournamentState, message: str) -> None:
         """Where the tournament stands, and why. Raises PlatformError STATE_CONFLICT if it is over in another way."""
-        allowed = [old for old in TournamentState if old is state or not old.is_final]
+        allowed = [old for old in TournamentState if old is state or (old.has_begun and not old.is_final)]
         self._ledger.transition(self._tournament, allowed, state, message)
 
     def rulings(self) -> Rulings:

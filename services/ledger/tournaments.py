@@ -81,8 +81,28 @@ def id_of(connection: Connection, name: str, *, hold: bool = False) -> int:
     return found
 
 
-def page(connection: Connection, after: str, limit: int) -> Page[Tournament]:
+def verify_in(connection: Connection, name: str, allowed: Collection[TournamentState], what: str) -> int:
+    """The number of a tournament that is in one of the states, kept so till the end; PlatformError STATE_CONFLICT."""
+    tournament_id = id_of(connection, name, hold=True)
+    state: TournamentState = connection.execute(
+        select(tournaments.c.state).where(tournaments.c.id == tournament_id)
+    ).scalar_one()
+    if state not in allowed:
+        needed = " or ".join(sorted(allowed))
+        raise PlatformError(
+            Reason.STATE_CONFLICT,
+            f"The tournament {name!r} is {state}; {what} it must be {needed}.",
+            tournament=name,
+            state=state,
+            allowed=", ".join(sorted(allowed)),
+        )
+    return tournament_id
+
+
+def page(connection: Connection, after: str, limit: int, hidden: Collection[TournamentState] = ()) -> Page[Tournament]:
     statement = select(tournaments).order_by(tournaments.c.id.desc()).limit(limit + 1)
+    if hidden:
+        statement = statement.where(tournaments.c.state.not_in(hidden))
     if after:
         statement = statement.where(tournaments.c.id < id_of(connection, after))
     rows = [_tournament(row) for row in connection.execute(statement)]

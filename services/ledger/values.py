@@ -16,8 +16,12 @@ T = TypeVar("T")
 class TournamentState(StrEnum):
     """Where a tournament stands; the names are those of `baohuang.tournament.v1.State`."""
 
+    DRAFT = "draft"
+    """Written down, and shown to operators alone."""
     OPEN = "open"
+    """Bots may enter."""
     RUNNING = "running"
+    """Its line-up is settled; it is played, or waits for its bots."""
     DRAINING = "draining"
     PAUSED = "paused"
     FINISHED = "finished"
@@ -27,6 +31,19 @@ class TournamentState(StrEnum):
     def is_final(self) -> bool:
         """Whether the tournament stays there for good."""
         return self in (TournamentState.FINISHED, TournamentState.CANCELLED)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it was started, so that who plays is settled; one that was cancelled may never have been."""
+        return self not in (TournamentState.DRAFT, TournamentState.OPEN)
+
+
+class Side(StrEnum):
+    """Who enters a bot in a tournament, or withdraws it."""
+
+    BOT = "bot"
+    """The bot itself."""
+    OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +57,22 @@ class Tournament:
     message: str
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A bot that has entered a tournament before it was started; `left_at` is set if it was withdrawn again."""
+
+    name: str
+    at: datetime
+    by: Side
+    left_at: datetime | None = None
+    left_by: Side | None = None
+
+    @property
+    def is_in(self) -> bool:
+        """Whether it is still among those who will play."""
+        return self.left_at is None
 
 
 @dataclass(frozen=True, slots=True)

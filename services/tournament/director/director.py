@@ -418,11 +418,9 @@ class Director:
         self._drain_timer = None if seconds is None else loop.call_later(seconds, self._ended.set)
 
     def _publish(self, final: TournamentState | None = None) -> None:
-        state = TournamentState.RUNNING if self._started else TournamentState.OPEN
-        if self._aim is not TournamentState.FINISHED:
-            state = TournamentState.DRAINING
+        state = TournamentState.RUNNING if self._aim is TournamentState.FINISHED else TournamentState.DRAINING
         metrics, dispatch = self._metrics, self._dispatch
-        metrics.running = final is None and state is TournamentState.RUNNING
+        metrics.running = final is None and state is TournamentState.RUNNING and self._started
         metrics.matches_done, metrics.matches_in_flight = dispatch.backlog.done_count, dispatch.running
         self._board.put(
             DirectorStatus(

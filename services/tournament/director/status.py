@@ -33,7 +33,7 @@ class Board:
     """Where the newest snapshot hangs, and where one waits for the next."""
 
     def __init__(self, matches: int) -> None:
-        self.current = DirectorStatus(1, TournamentState.OPEN, "", matches)
+        self.current = DirectorStatus(1, TournamentState.RUNNING, "", matches)
         self._changed = asyncio.Event()
 
     def put(self, status: DirectorStatus) -> None:

@@ -25,10 +25,10 @@ __all__ = ["Desk", "DirectorLost", "DirectorPort", "TournamentView"]
 
 _log = logging.getLogger(__name__)
 
-GOES_ON = (TournamentState.OPEN, TournamentState.RUNNING)
+GOES_ON = (TournamentState.RUNNING,)
 """States that a platform takes up again by itself when it starts."""
 
-_LASTING = tuple(state for state in TournamentState if not state.is_final)
+_LASTING = tuple(state for state in TournamentState if state.has_begun and not state.is_final)
 
 MOST_IN_FLIGHT = 100_000
 MOST_REASON = 300
@@ -159,7 +159,7 @@ class Desk:
         allowed = [TournamentState.PAUSED, *GOES_ON]
         async with self._between:
             await self._verify_state(name, allowed, "resumed")
-            await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.OPEN)
+            await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.RUNNING)
             self._start(name)
         return await self.view(name)
 

@@ -15,6 +15,7 @@ from services.tournament.servicer.plans import Plan
 from services.tournament.standings import Order, RoleStanding, Standing
 
 _STATES = {
+    TournamentState.DRAFT: pb.STATE_DRAFT,
     TournamentState.OPEN: pb.STATE_OPEN,
     TournamentState.RUNNING: pb.STATE_RUNNING,
     TournamentState.DRAINING: pb.STATE_DRAINING,

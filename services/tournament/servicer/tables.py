@@ -83,7 +83,7 @@ class _Kept:
         self.lines: dict[Order, list[Standing]] = {}
 
 
-_MOVING = (TournamentState.OPEN, TournamentState.RUNNING)
+_MOVING = (TournamentState.RUNNING,)
 """States in which the next results are near."""
 
 

@@ -176,6 +176,7 @@ MAY = {
     Need.PLAY: {"bot"},
     Need.READ: {"operator", "reader", "bot"},
     Need.OPERATE: {"operator"},
+    Need.ENTER: {"operator", "bot"},
 }
 KNOWN = {"operator", "reader", "bot"}
 CALLERS = (*sorted(KNOWN), "nobody", "stranger", "revoked operator", "rotated operator", "revoked bot", "rotated bot")

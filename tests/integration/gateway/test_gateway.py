@@ -184,7 +184,7 @@ async def test_a_tournament_is_made_listed_and_watched(running: Running) -> None
     made = (
         await stub.CreateTournament(pb.CreateTournamentRequest(spec_yaml=SPEC), metadata=running.operator)
     ).tournament
-    assert (made.name, made.state, made.plan) == ("cup", pb.STATE_OPEN, plan)
+    assert (made.name, made.state, made.plan) == ("cup", pb.STATE_RUNNING, plan)
     listed = (await stub.ListTournaments(pb.ListTournamentsRequest())).tournaments
     assert [one.name for one in listed] == ["cup"]
     async for response in stub.WatchTournament(pb.WatchTournamentRequest(name="cup")):

@@ -107,7 +107,7 @@ async def test_a_match_is_played_again(ledger: Ledger) -> None:
     first = stored.play_one(0)
     ledger.transition("cup", list(TournamentState), TournamentState.PAUSED)
     assert (await desk.requeue("cup", 0, "the wrong build")).totals.matches == 0
-    ledger.transition("cup", list(TournamentState), TournamentState.OPEN)
+    ledger.transition("cup", list(TournamentState), TournamentState.RUNNING)
     assert await stored.play_all() is TournamentState.FINISHED
     (again, *_) = ledger.results("cup")
     assert again.attempt != first.attempt

@@ -22,6 +22,7 @@ OURS = {
     for service in module.DESCRIPTOR.services_by_name.values()
 }
 CHANGING = {"Create", "Pause", "Resume", "Cancel", "Rotate", "Revoke", "Exclude", "Requeue", "Set"}
+CHANGING |= {"Edit", "Open", "Enter", "Withdraw", "Start"}
 
 
 def caller(*scopes: Scope) -> Caller:
@@ -36,7 +37,7 @@ def test_what_changes_something_is_not_for_readers() -> None:
     for service, methods in OURS.items():
         for method in methods:
             if any(method.startswith(verb) for verb in CHANGING):
-                assert NEEDS[service][method] in (Need.OPERATE, Need.PLAY), method
+                assert NEEDS[service][method] in (Need.OPERATE, Need.PLAY, Need.ENTER), method
 
 
 def test_tokens_are_an_operators_business() -> None:
@@ -62,6 +63,7 @@ ENOUGH = {
     Need.PLAY: {Scope.PLAY},
     Need.READ: set(Scope),
     Need.OPERATE: {Scope.OPERATE},
+    Need.ENTER: {Scope.PLAY, Scope.OPERATE},
 }
 """Which scopes do for which need, each alone; written down here a second time, on purpose."""
 

@@ -184,7 +184,7 @@ def test_what_was_to_be_played_is_compared(sound: Ledger) -> None:
     assert "should have 3" in found(sound, Expected(20, 3))[0].what
     (unreadable,) = found(sound, None)
     assert unreadable == Finding("cup", "specification", "it cannot be read: no such profile")
-    sound.transition("cup", {TournamentState.OPEN}, TournamentState.FINISHED)
+    sound.transition("cup", {TournamentState.RUNNING}, TournamentState.FINISHED)
     assert found(sound)[0].what == "it is finished with 1 of 20 matches"
     # Without a word why, a rule to end early is no excuse.
     assert found(sound, replace(EXPECTED, may_end_early=True))[0].what == "it is finished with 1 of 20 matches"

@@ -25,6 +25,7 @@ from services.common.scopes import Scope
 from services.ledger import upgrade
 from services.ledger.database import WRITES, Access
 from services.ledger.ledger import Ledger, make_database
+from services.ledger.values import TournamentState
 from tests.databases.postgres import Cluster
 from tests.unit.ledger.outcomes import make_outcome
 
@@ -66,7 +67,8 @@ def fill(connection: Connection, revision: str, outcomes: list[MatchOutcome]) ->
         connection.execute(tables.tables[table].insert().values(**row))
 
     insert("bots", bot_id="b-1", name="a", owner="", version="", token_hash=HASH, created_at=CREATED)
-    cup = {"id": 1, "name": "cup", "spec_yaml": "name: cup", "secret": b"s", "state": "running", "message": ""}
+    cup = {"id": 1, "name": "cup", "spec_yaml": "name: cup", "secret": b"s", "message": ""}
+    cup["state"] = "open" if revision < "0007" else "running"  # which meant that its bots were waited for
     insert("tournaments", **cup, created_at=5, updated_at=6)
     counts = dict.fromkeys(("timeouts", "illegal_answers", "disconnects", "takeovers"), 0)
     deals = sum(len(outcome.deals) for outcome in outcomes)
@@ -108,6 +110,10 @@ def test_a_ledger_of_an_earlier_form_is_opened_with_all_that_is_in_it(nowhere: s
         kept = [tuple(as_kept(deal, revision) for deal in outcome.deals) for outcome in written]
         assert [result.deals for result in ledger.results("cup")] == kept
         assert ledger.match_record("cup", 1) is None
+
+        # and it is to be gone on with, without anybody having entered
+        assert ledger.tournament("cup").state is TournamentState.RUNNING
+        assert ledger.entries("cup") == ()
 
         # and the bot's token holds, and can be replaced
         bot = ledger.bot_with_token(HASH)

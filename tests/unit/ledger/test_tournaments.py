@@ -13,7 +13,8 @@ from services.ledger.tournament_ledger import TournamentLedger
 from services.ledger.values import TournamentState
 from tests.unit.ledger.outcomes import make_outcome
 
-OPEN, RUNNING, PAUSED = TournamentState.OPEN, TournamentState.RUNNING, TournamentState.PAUSED
+DRAFT, OPEN = TournamentState.DRAFT, TournamentState.OPEN
+RUNNING, PAUSED = TournamentState.RUNNING, TournamentState.PAUSED
 FINISHED, CANCELLED = TournamentState.FINISHED, TournamentState.CANCELLED
 
 
@@ -21,7 +22,7 @@ def test_a_tournament_comes_back_as_it_was_stored(ledger: Ledger, clock: ManualC
     clock.advance(5)
     made = ledger.create_tournament("保皇杯", "name: 保皇杯\n", bytes(range(32)), message="waiting")
     assert made == ledger.tournament("保皇杯")
-    assert (made.state, made.secret, made.created_at) == (OPEN, bytes(range(32)), clock.now())
+    assert (made.state, made.secret, made.created_at) == (RUNNING, bytes(range(32)), clock.now())
 
 
 def test_its_secret_is_not_shown_by_chance(ledger: Ledger) -> None:
@@ -37,19 +38,19 @@ def test_a_name_is_given_once(ledger: Ledger) -> None:
 
 def test_a_state_changes_from_where_it_may(ledger: Ledger, clock: ManualClock) -> None:
     clock.advance(60)
-    changed = ledger.transition("cup", {OPEN, PAUSED}, RUNNING, "all are in")
+    changed = ledger.transition("cup", {RUNNING, OPEN}, PAUSED, "tea")
     assert changed == ledger.tournament("cup")
-    assert (changed.state, changed.message, changed.updated_at) == (RUNNING, "all are in", clock.now())
+    assert (changed.state, changed.message, changed.updated_at) == (PAUSED, "tea", clock.now())
     assert changed.created_at < changed.updated_at
 
 
 def test_from_elsewhere_it_is_refused_by_name(ledger: Ledger) -> None:
     with pytest.raises(PlatformError) as caught:
-        ledger.transition("cup", {RUNNING, PAUSED}, FINISHED)
+        ledger.transition("cup", {CANCELLED, PAUSED}, FINISHED)
     assert caught.value.reason is Reason.STATE_CONFLICT
-    assert caught.value.message == "The tournament 'cup' is open; to become finished it must be paused or running."
-    assert caught.value.metadata["state"] == "open"
-    assert ledger.tournament("cup").state is OPEN
+    assert caught.value.message == "The tournament 'cup' is running; to become finished it must be cancelled or paused."
+    assert caught.value.metadata["state"] == "running"
+    assert ledger.tournament("cup").state is RUNNING
 
 
 def test_an_unknown_tournament_has_no_state_to_change(ledger: Ledger) -> None:
@@ -61,7 +62,7 @@ def test_an_unknown_tournament_has_no_state_to_change(ledger: Ledger) -> None:
 def test_of_many_that_try_at_once_one_succeeds(ledger: Ledger) -> None:
     def try_it(_: int) -> Reason | None:
         try:
-            ledger.transition("cup", {OPEN}, RUNNING)
+            ledger.transition("cup", {RUNNING}, PAUSED)
         except PlatformError as error:
             return error.reason
         return None
@@ -85,9 +86,17 @@ def test_a_full_last_page_is_known_to_be_the_last(ledger: Ledger) -> None:
 
 
 def test_those_in_some_states_are_found(ledger: Ledger) -> None:
-    ledger.create_tournament("a", "", b"s", state=RUNNING)
+    ledger.create_tournament("a", "", b"s", state=OPEN)
     ledger.create_tournament("b", "", b"s", state=CANCELLED)
     assert [tournament.name for tournament in ledger.tournaments_in({OPEN, RUNNING})] == ["cup", "a"]
+
+
+def test_those_in_some_states_are_left_out_of_lists_and_pages_are_full_all_the_same(ledger: Ledger) -> None:
+    for name, state in (("a", RUNNING), ("b", DRAFT), ("c", DRAFT), ("d", OPEN)):
+        ledger.create_tournament(name, "", b"s", state=state)
+    first = ledger.tournaments(limit=2, hidden=[DRAFT])
+    assert [tournament.name for tournament in first.items] == ["d", "a"]
+    assert [tournament.name for tournament in ledger.tournaments(after=first.after, hidden=[DRAFT]).items] == ["cup"]
 
 
 def test_a_director_sees_its_own_tournament(ledger: Ledger) -> None:
@@ -99,4 +108,12 @@ def test_a_director_sees_its_own_tournament(ledger: Ledger) -> None:
     assert ledger.tournament("cup").message == "done, really"
     with pytest.raises(PlatformError) as caught:
         mine.set_state(RUNNING, "")
+    assert caught.value.reason is Reason.STATE_CONFLICT
+
+
+@pytest.mark.parametrize("state", [DRAFT, OPEN])
+def test_a_director_leaves_alone_what_was_not_started(ledger: Ledger, state: TournamentState) -> None:
+    ledger.create_tournament("early", "", b"s", state=state)
+    with pytest.raises(PlatformError) as caught:
+        TournamentLedger(ledger, "early").set_state(RUNNING, "")
     assert caught.value.reason is Reason.STATE_CONFLICT

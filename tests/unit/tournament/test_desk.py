@@ -150,7 +150,7 @@ async def eventually(house: House, state: TournamentState, name: str = "cup") ->
 
 async def test_created_tournaments_keep_their_seed_from_the_readers(house: House) -> None:
     view = await house.desk.create(SPEC + "seed: no bot may know\n")
-    assert view.state is TournamentState.OPEN
+    assert view.state is TournamentState.RUNNING
     assert (view.plan.report.matches, view.plan.report.deals) == (5, 10)
     assert "no bot may know" not in view.tournament.spec_yaml
     assert spec_of(view.tournament).seed == "no bot may know"
@@ -197,11 +197,11 @@ async def test_watching_tells_every_state_up_to_the_last(house: House) -> None:
         async for view in house.desk.watch("cup"):
             if not seen or seen[-1] is not view.state:
                 seen.append(view.state)
-                if view.state is TournamentState.OPEN:
-                    house.directors[0].stand(TournamentState.RUNNING, matches_running=3)
-                elif view.state is TournamentState.RUNNING:
+                if view.state is TournamentState.RUNNING:
+                    house.directors[0].stand(TournamentState.DRAINING, matches_running=3)
+                elif view.state is TournamentState.DRAINING:
                     house.directors[0].stand(TournamentState.FINISHED)
-    assert seen == [TournamentState.OPEN, TournamentState.RUNNING, TournamentState.FINISHED]
+    assert seen == [TournamentState.RUNNING, TournamentState.DRAINING, TournamentState.FINISHED]
     assert house.directors[0].closed
 
 
@@ -211,7 +211,7 @@ async def test_pause_and_resume(house: House) -> None:
     view = await eventually(house, TournamentState.PAUSED)
     assert view.message == "tea"
     await house.desk.pause("cup")  # again: nothing to do
-    assert (await house.desk.resume("cup")).state is TournamentState.OPEN
+    assert (await house.desk.resume("cup")).state is TournamentState.RUNNING
     assert len(house.directors) == 2
 
 
@@ -242,7 +242,7 @@ async def at_its_end(house: House, verb: Coroutine[Any, Any, TournamentView]) ->
 
 
 async def test_resumed_too_late_for_its_director_a_tournament_gets_another(house: House) -> None:
-    assert (await at_its_end(house, house.desk.resume("cup"))).state is TournamentState.OPEN
+    assert (await at_its_end(house, house.desk.resume("cup"))).state is TournamentState.RUNNING
     assert len(house.directors) == 2
 
 
@@ -309,6 +309,7 @@ async def test_a_director_that_cannot_begin_leaves_a_sentence(house: House) -> N
 
 async def test_a_new_platform_goes_on_with_what_the_old_one_left(house: House, ledger: Ledger) -> None:
     for name, state in [
+        ("draft", TournamentState.DRAFT),
         ("open", TournamentState.OPEN),
         ("runs", TournamentState.RUNNING),
         ("drains", TournamentState.DRAINING),
@@ -318,7 +319,8 @@ async def test_a_new_platform_goes_on_with_what_the_old_one_left(house: House, l
         ledger.create_tournament(name, SPEC.replace("cup", name), b"seed", state=state)
     house.next_lost = 1
     await house.desk.recover()
-    assert [director.name for director in house.directors] == ["open", "runs"]
+    assert [director.name for director in house.directors] == ["runs"]
+    assert [ledger.tournament(name).state for name in ("draft", "open")] == ["draft", "open"]
     assert ledger.tournament("drains").state is TournamentState.PAUSED
 
 

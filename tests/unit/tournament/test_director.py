@@ -39,7 +39,7 @@ async def test_plays_every_match_once() -> None:
     assert await direct([service], ledger, FakeFixtures(200)).run() is TournamentState.FINISHED
     assert sorted(ledger.results) == list(range(200))
     assert len(service.seen) == 200
-    assert [state for state, _ in ledger.states] == ["open", "running", "finished"]
+    assert [state for state, _ in ledger.states] == ["running", "finished"]
 
 
 async def test_plays_only_what_has_no_result() -> None:
@@ -226,7 +226,7 @@ async def test_waits_for_bots_and_names_them() -> None:
     director = direct([service], FakeLedger(), FakeFixtures(10))
     run = asyncio.create_task(director.run())
     status = await until(director, lambda status: bool(status.missing))
-    assert (status.state, status.missing) == (TournamentState.OPEN, ("bot-1", "bot-4"))
+    assert (status.state, status.missing) == (TournamentState.RUNNING, ("bot-1", "bot-4"))
     service.arrive("id-1")
     await until(director, lambda status: status.missing == ("bot-4",))
     assert service.seen == []

@@ -113,5 +113,5 @@ def test_tables_of_a_tournament_at_rest_have_ratings_of_everything(
     tables.of(plan, Order.POINTS)
     ledger.record([outcome(10)])
     assert tables.of(plan, Order.POINTS) != anew(ledger, plan)
-    ledger.transition("cup", [TournamentState.OPEN], TournamentState.CANCELLED)
+    ledger.transition("cup", [TournamentState.RUNNING], TournamentState.CANCELLED)
     assert tables.of(plan, Order.POINTS) == anew(ledger, plan)

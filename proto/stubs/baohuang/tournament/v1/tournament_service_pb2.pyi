@@ -29,9 +29,9 @@ class _StateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_State.ValueType
     STATE_UNSPECIFIED: _State.ValueType  # 0
     """Not set."""
     STATE_OPEN: _State.ValueType  # 1
-    """Waiting for its bots."""
+    """Bots may enter."""
     STATE_RUNNING: _State.ValueType  # 2
-    """Matches are played."""
+    """Matches are played, or it waits for its bots."""
     STATE_DRAINING: _State.ValueType  # 3
     """No new matches; what runs is finished."""
     STATE_PAUSED: _State.ValueType  # 4
@@ -40,6 +40,8 @@ class _StateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_State.ValueType
     """Every scheduled match has a result."""
     STATE_CANCELLED: _State.ValueType  # 6
     """Ended by an operator."""
+    STATE_DRAFT: _State.ValueType  # 7
+    """Written down, and shown to operators alone."""
 
 class State(_State, metaclass=_StateEnumTypeWrapper):
     """Where a tournament stands."""
@@ -47,9 +49,9 @@ class State(_State, metaclass=_StateEnumTypeWrapper):
 STATE_UNSPECIFIED: State.ValueType  # 0
 """Not set."""
 STATE_OPEN: State.ValueType  # 1
-"""Waiting for its bots."""
+"""Bots may enter."""
 STATE_RUNNING: State.ValueType  # 2
-"""Matches are played."""
+"""Matches are played, or it waits for its bots."""
 STATE_DRAINING: State.ValueType  # 3
 """No new matches; what runs is finished."""
 STATE_PAUSED: State.ValueType  # 4
@@ -58,6 +60,8 @@ STATE_FINISHED: State.ValueType  # 5
 """Every scheduled match has a result."""
 STATE_CANCELLED: State.ValueType  # 6
 """Ended by an operator."""
+STATE_DRAFT: State.ValueType  # 7
+"""Written down, and shown to operators alone."""
 Global___State: _TypeAlias = State  # noqa: Y015
 
 class _ExcludedResults:
@@ -124,6 +128,9 @@ class Tournament(_message.Message):
     MISSING_BOTS_FIELD_NUMBER: _builtins.int
     EXCLUSIONS_FIELD_NUMBER: _builtins.int
     IN_FLIGHT_FIELD_NUMBER: _builtins.int
+    ENTRIES_FIELD_NUMBER: _builtins.int
+    MIN_ENTRANTS_FIELD_NUMBER: _builtins.int
+    MAX_ENTRANTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, unique on the platform."""
     state: Global___State.ValueType
@@ -134,6 +141,10 @@ class Tournament(_message.Message):
     """The specification it was made from."""
     in_flight: _builtins.int
     """How many matches an operator wants to be played at once; 0: as many as the specification says."""
+    min_entrants: _builtins.int
+    """Before it was started: so many entrants at least."""
+    max_entrants: _builtins.int
+    """Before it was started: so many entrants at most."""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
         """When it was made."""
@@ -144,7 +155,7 @@ class Tournament(_message.Message):
 
     @_builtins.property
     def plan(self) -> Global___Plan:
-        """What its schedule comes to."""
+        """What its schedule comes to; not set before it was started, when nobody knows who plays."""
 
     @_builtins.property
     def missing_bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -153,6 +164,10 @@ class Tournament(_message.Message):
     @_builtins.property
     def exclusions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Exclusion]:
         """Who plays no more, by name."""
+
+    @_builtins.property
+    def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___Entry]:
+        """Before it was started: who is entered, by name."""
 
     def __init__(
         self,
@@ -167,14 +182,49 @@ class Tournament(_message.Message):
         missing_bots: _abc.Iterable[_builtins.str] | None = ...,
         exclusions: _abc.Iterable[Global___Exclusion] | None = ...,
         in_flight: _builtins.int = ...,
+        entries: _abc.Iterable[Global___Entry] | None = ...,
+        min_entrants: _builtins.int = ...,
+        max_entrants: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "plan", b"plan", "progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "exclusions", b"exclusions", "in_flight", b"in_flight", "message", b"message", "missing_bots", b"missing_bots", "name", b"name", "plan", b"plan", "progress", b"progress", "spec_yaml", b"spec_yaml", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "entries", b"entries", "exclusions", b"exclusions", "in_flight", b"in_flight", "max_entrants", b"max_entrants", "message", b"message", "min_entrants", b"min_entrants", "missing_bots", b"missing_bots", "name", b"name", "plan", b"plan", "progress", b"progress", "spec_yaml", b"spec_yaml", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Tournament: _TypeAlias = Tournament  # noqa: Y015
+
+@_typing.final
+class Entry(_message.Message):
+    """A bot that will play in a tournament once it is started."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    ENTERED_AT_FIELD_NUMBER: _builtins.int
+    BY_ITSELF_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """Its name."""
+    by_itself: _builtins.bool
+    """Whether it has entered itself; otherwise an operator has entered it."""
+    @_builtins.property
+    def entered_at(self) -> _timestamp_pb2.Timestamp:
+        """Since when."""
+
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        entered_at: _timestamp_pb2.Timestamp | None = ...,
+        by_itself: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["entered_at", b"entered_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "by_itself", b"by_itself", "entered_at", b"entered_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Entry: _TypeAlias = Entry  # noqa: Y015
 
 @_typing.final
 class Exclusion(_message.Message):
@@ -378,21 +428,25 @@ Global___Spread: _TypeAlias = Spread  # noqa: Y015
 
 @_typing.final
 class CreateTournamentRequest(_message.Message):
-    """Stores and starts a tournament."""
+    """Stores a tournament."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SPEC_YAML_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
     spec_yaml: _builtins.str
     """The specification; its form is in `docs/operating.md`."""
+    state: Global___State.ValueType
+    """How far it goes at once: a draft, open, or running, which it is if nothing is set."""
     def __init__(
         self,
         *,
         spec_yaml: _builtins.str = ...,
+        state: Global___State.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["spec_yaml", b"spec_yaml"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["spec_yaml", b"spec_yaml", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -421,6 +475,244 @@ class CreateTournamentResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CreateTournamentResponse: _TypeAlias = CreateTournamentResponse  # noqa: Y015
+
+@_typing.final
+class EditTournamentRequest(_message.Message):
+    """Changes a draft."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPEC_YAML_FIELD_NUMBER: _builtins.int
+    spec_yaml: _builtins.str
+    """The new specification, with the draft's name in it. Without a seed in it the draft keeps its own."""
+    def __init__(
+        self,
+        *,
+        spec_yaml: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["spec_yaml", b"spec_yaml"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EditTournamentRequest: _TypeAlias = EditTournamentRequest  # noqa: Y015
+
+@_typing.final
+class EditTournamentResponse(_message.Message):
+    """The draft as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EditTournamentResponse: _TypeAlias = EditTournamentResponse  # noqa: Y015
+
+@_typing.final
+class OpenTournamentRequest(_message.Message):
+    """Opens a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Its name."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenTournamentRequest: _TypeAlias = OpenTournamentRequest  # noqa: Y015
+
+@_typing.final
+class OpenTournamentResponse(_message.Message):
+    """The tournament, open."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenTournamentResponse: _TypeAlias = OpenTournamentResponse  # noqa: Y015
+
+@_typing.final
+class EnterBotRequest(_message.Message):
+    """Enters a bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The tournament's name."""
+    bot: _builtins.str
+    """The bot's name; a bot that enters itself may leave it empty."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        bot: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EnterBotRequest: _TypeAlias = EnterBotRequest  # noqa: Y015
+
+@_typing.final
+class EnterBotResponse(_message.Message):
+    """The tournament, with the bot among its entries."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EnterBotResponse: _TypeAlias = EnterBotResponse  # noqa: Y015
+
+@_typing.final
+class WithdrawBotRequest(_message.Message):
+    """Withdraws a bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    BOT_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The tournament's name."""
+    bot: _builtins.str
+    """The bot's name; a bot that withdraws itself may leave it empty."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        bot: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithdrawBotRequest: _TypeAlias = WithdrawBotRequest  # noqa: Y015
+
+@_typing.final
+class WithdrawBotResponse(_message.Message):
+    """The tournament, without the bot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithdrawBotResponse: _TypeAlias = WithdrawBotResponse  # noqa: Y015
+
+@_typing.final
+class StartTournamentRequest(_message.Message):
+    """Starts a draft or an open tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Its name."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartTournamentRequest: _TypeAlias = StartTournamentRequest  # noqa: Y015
+
+@_typing.final
+class StartTournamentResponse(_message.Message):
+    """The tournament, running."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOURNAMENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def tournament(self) -> Global___Tournament:
+        """The tournament."""
+
+    def __init__(
+        self,
+        *,
+        tournament: Global___Tournament | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["tournament", b"tournament"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartTournamentResponse: _TypeAlias = StartTournamentResponse  # noqa: Y015
 
 @_typing.final
 class PlanTournamentRequest(_message.Message):
@@ -684,7 +976,7 @@ Global___ResumeTournamentRequest: _TypeAlias = ResumeTournamentRequest  # noqa: 
 
 @_typing.final
 class ResumeTournamentResponse(_message.Message):
-    """The tournament, open or running."""
+    """The tournament, running."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

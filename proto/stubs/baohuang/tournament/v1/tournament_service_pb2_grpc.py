@@ -40,6 +40,31 @@ class TournamentServiceStub(object):
                 request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CreateTournamentRequest.SerializeToString,
                 response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CreateTournamentResponse.FromString,
                 _registered_method=True)
+        self.EditTournament = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/EditTournament',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EditTournamentRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EditTournamentResponse.FromString,
+                _registered_method=True)
+        self.OpenTournament = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/OpenTournament',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.OpenTournamentRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.OpenTournamentResponse.FromString,
+                _registered_method=True)
+        self.EnterBot = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/EnterBot',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EnterBotRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EnterBotResponse.FromString,
+                _registered_method=True)
+        self.WithdrawBot = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/WithdrawBot',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.WithdrawBotRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.WithdrawBotResponse.FromString,
+                _registered_method=True)
+        self.StartTournament = channel.unary_unary(
+                '/baohuang.tournament.v1.TournamentService/StartTournament',
+                request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.StartTournamentRequest.SerializeToString,
+                response_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.StartTournamentResponse.FromString,
+                _registered_method=True)
         self.PlanTournament = channel.unary_unary(
                 '/baohuang.tournament.v1.TournamentService/PlanTournament',
                 request_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.PlanTournamentRequest.SerializeToString,
@@ -112,7 +137,42 @@ class TournamentServiceServicer(object):
     """
 
     def CreateTournament(self, request, context):
-        """Stores a tournament and starts it. Its matches begin when all its bots are in.
+        """Stores a tournament and, if nothing else is asked for, starts it. Its matches begin when all its bots are in.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EditTournament(self, request, context):
+        """Puts another specification in the place of a draft's.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def OpenTournament(self, request, context):
+        """Lets bots enter a draft from now on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EnterBot(self, request, context):
+        """Enters a bot in an open tournament: a bot itself with its own token, an operator any. Said again, nothing changes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WithdrawBot(self, request, context):
+        """Takes a bot out of an open tournament: a bot itself, an operator any, which then cannot come back by itself.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StartTournament(self, request, context):
+        """Settles who plays, and plays. Refused with too few entrants, or with a number of them that the schedule cannot have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -140,7 +200,7 @@ class TournamentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def WatchTournament(self, request, context):
-        """One tournament, again whenever something has changed, until it is finished, paused or cancelled.
+        """One tournament, again whenever something has changed, until it is finished, paused or cancelled, or while a draft.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -218,6 +278,31 @@ def add_TournamentServiceServicer_to_server(servicer, server):
                     servicer.CreateTournament,
                     request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CreateTournamentRequest.FromString,
                     response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CreateTournamentResponse.SerializeToString,
+            ),
+            'EditTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.EditTournament,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EditTournamentRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EditTournamentResponse.SerializeToString,
+            ),
+            'OpenTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.OpenTournament,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.OpenTournamentRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.OpenTournamentResponse.SerializeToString,
+            ),
+            'EnterBot': grpc.unary_unary_rpc_method_handler(
+                    servicer.EnterBot,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EnterBotRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EnterBotResponse.SerializeToString,
+            ),
+            'WithdrawBot': grpc.unary_unary_rpc_method_handler(
+                    servicer.WithdrawBot,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.WithdrawBotRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.WithdrawBotResponse.SerializeToString,
+            ),
+            'StartTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartTournament,
+                    request_deserializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.StartTournamentRequest.FromString,
+                    response_serializer=baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.StartTournamentResponse.SerializeToString,
             ),
             'PlanTournament': grpc.unary_unary_rpc_method_handler(
                     servicer.PlanTournament,
@@ -313,6 +398,141 @@ class TournamentService(object):
             '/baohuang.tournament.v1.TournamentService/CreateTournament',
             baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CreateTournamentRequest.SerializeToString,
             baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.CreateTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EditTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/EditTournament',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EditTournamentRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EditTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def OpenTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/OpenTournament',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.OpenTournamentRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.OpenTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EnterBot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/EnterBot',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EnterBotRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.EnterBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WithdrawBot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/WithdrawBot',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.WithdrawBotRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.WithdrawBotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/baohuang.tournament.v1.TournamentService/StartTournament',
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.StartTournamentRequest.SerializeToString,
+            baohuang_dot_tournament_dot_v1_dot_tournament__service__pb2.StartTournamentResponse.FromString,
             options,
             channel_credentials,
             insecure,

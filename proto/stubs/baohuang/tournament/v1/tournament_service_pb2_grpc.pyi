@@ -17,7 +17,17 @@ class TournamentServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.CreateTournamentRequest, _tournament_service_pb2.CreateTournamentResponse]
-    """Stores a tournament and starts it. Its matches begin when all its bots are in."""
+    """Stores a tournament and, if nothing else is asked for, starts it. Its matches begin when all its bots are in."""
+    EditTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.EditTournamentRequest, _tournament_service_pb2.EditTournamentResponse]
+    """Puts another specification in the place of a draft's."""
+    OpenTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.OpenTournamentRequest, _tournament_service_pb2.OpenTournamentResponse]
+    """Lets bots enter a draft from now on."""
+    EnterBot: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.EnterBotRequest, _tournament_service_pb2.EnterBotResponse]
+    """Enters a bot in an open tournament: a bot itself with its own token, an operator any. Said again, nothing changes."""
+    WithdrawBot: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.WithdrawBotRequest, _tournament_service_pb2.WithdrawBotResponse]
+    """Takes a bot out of an open tournament: a bot itself, an operator any, which then cannot come back by itself."""
+    StartTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.StartTournamentRequest, _tournament_service_pb2.StartTournamentResponse]
+    """Settles who plays, and plays. Refused with too few entrants, or with a number of them that the schedule cannot have."""
     PlanTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.PlanTournamentRequest, _tournament_service_pb2.PlanTournamentResponse]
     """Checks a specification and says what would be played, without storing anything."""
     ListTournaments: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.ListTournamentsRequest, _tournament_service_pb2.ListTournamentsResponse]
@@ -25,7 +35,7 @@ class TournamentServiceStub:
     GetTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.GetTournamentRequest, _tournament_service_pb2.GetTournamentResponse]
     """One tournament."""
     WatchTournament: _aio.UnaryStreamMultiCallable[_tournament_service_pb2.WatchTournamentRequest, _tournament_service_pb2.WatchTournamentResponse]
-    """One tournament, again whenever something has changed, until it is finished, paused or cancelled."""
+    """One tournament, again whenever something has changed, until it is finished, paused or cancelled, or while a draft."""
     PauseTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.PauseTournamentRequest, _tournament_service_pb2.PauseTournamentResponse]
     """Starts no further match; what runs is finished."""
     ResumeTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.ResumeTournamentRequest, _tournament_service_pb2.ResumeTournamentResponse]
@@ -58,7 +68,47 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tournament_service_pb2.CreateTournamentRequest,
         context: _aio.ServicerContext[_tournament_service_pb2.CreateTournamentRequest, _abc.Awaitable[_tournament_service_pb2.CreateTournamentResponse]],
     ) -> _abc.Awaitable[_tournament_service_pb2.CreateTournamentResponse]:
-        """Stores a tournament and starts it. Its matches begin when all its bots are in."""
+        """Stores a tournament and, if nothing else is asked for, starts it. Its matches begin when all its bots are in."""
+
+    @_abc_1.abstractmethod
+    def EditTournament(
+        self,
+        request: _tournament_service_pb2.EditTournamentRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.EditTournamentRequest, _abc.Awaitable[_tournament_service_pb2.EditTournamentResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.EditTournamentResponse]:
+        """Puts another specification in the place of a draft's."""
+
+    @_abc_1.abstractmethod
+    def OpenTournament(
+        self,
+        request: _tournament_service_pb2.OpenTournamentRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.OpenTournamentRequest, _abc.Awaitable[_tournament_service_pb2.OpenTournamentResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.OpenTournamentResponse]:
+        """Lets bots enter a draft from now on."""
+
+    @_abc_1.abstractmethod
+    def EnterBot(
+        self,
+        request: _tournament_service_pb2.EnterBotRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.EnterBotRequest, _abc.Awaitable[_tournament_service_pb2.EnterBotResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.EnterBotResponse]:
+        """Enters a bot in an open tournament: a bot itself with its own token, an operator any. Said again, nothing changes."""
+
+    @_abc_1.abstractmethod
+    def WithdrawBot(
+        self,
+        request: _tournament_service_pb2.WithdrawBotRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.WithdrawBotRequest, _abc.Awaitable[_tournament_service_pb2.WithdrawBotResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.WithdrawBotResponse]:
+        """Takes a bot out of an open tournament: a bot itself, an operator any, which then cannot come back by itself."""
+
+    @_abc_1.abstractmethod
+    def StartTournament(
+        self,
+        request: _tournament_service_pb2.StartTournamentRequest,
+        context: _aio.ServicerContext[_tournament_service_pb2.StartTournamentRequest, _abc.Awaitable[_tournament_service_pb2.StartTournamentResponse]],
+    ) -> _abc.Awaitable[_tournament_service_pb2.StartTournamentResponse]:
+        """Settles who plays, and plays. Refused with too few entrants, or with a number of them that the schedule cannot have."""
 
     @_abc_1.abstractmethod
     def PlanTournament(
@@ -90,7 +140,7 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tournament_service_pb2.WatchTournamentRequest,
         context: _aio.ServicerContext[_tournament_service_pb2.WatchTournamentRequest, _abc.AsyncIterator[_tournament_service_pb2.WatchTournamentResponse]],
     ) -> _abc.AsyncIterator[_tournament_service_pb2.WatchTournamentResponse]:
-        """One tournament, again whenever something has changed, until it is finished, paused or cancelled."""
+        """One tournament, again whenever something has changed, until it is finished, paused or cancelled, or while a draft."""
 
     @_abc_1.abstractmethod
     def PauseTournament(
