@@ -1,6 +1,7 @@
 """The tournament file: YAML to `TournamentSpec` and back, with every problem named by key and line."""
 
 from services.tournament.spec.amounts import count_sets
+from services.tournament.spec.entering import fewest, is_nobody, line_up_of, may_enter, with_line_up
 from services.tournament.spec.errors import SpecError, SpecProblem
 from services.tournament.spec.reading import parse_spec
 from services.tournament.spec.values import (
@@ -9,6 +10,7 @@ from services.tournament.spec.values import (
     BreakerRules,
     Draw,
     Duplicate,
+    EntryRules,
     FinalCounts,
     PoolRules,
     ScheduleKind,
@@ -27,6 +29,7 @@ __all__ = [
     "BreakerRules",
     "Draw",
     "Duplicate",
+    "EntryRules",
     "FinalCounts",
     "PoolRules",
     "ScheduleKind",
@@ -36,9 +39,14 @@ __all__ = [
     "StopRules",
     "TournamentSpec",
     "count_sets",
+    "fewest",
     "fill_up",
     "format_spec",
     "house_bot_id",
     "house_name",
+    "is_nobody",
+    "line_up_of",
+    "may_enter",
     "parse_spec",
+    "with_line_up",
 ]

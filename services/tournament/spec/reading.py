@@ -9,6 +9,7 @@ from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES
 from services.common.matches import HOUSE_PREFIX, ClockRules, FaultRules, FaultScore, IllegalPolicy, OthersScore
 from services.tournament.spec.document import SequenceNode, compose_document
+from services.tournament.spec.entering import fewest, read_entries
 from services.tournament.spec.errors import SpecError
 from services.tournament.spec.fields import Fields, Problems, found, hint, scalar_text, shown
 from services.tournament.spec.overrides import read_overrides
@@ -29,7 +30,7 @@ from services.tournament.spec.values import (
 
 KEYS = (
     "name", "profile", "options", "bots", "schedule", "duplicate", "deals", "clock", "faults", "seed", "in_flight",
-    "no_show_limit", "per_bot", "breaker", "stop",
+    "no_show_limit", "per_bot", "breaker", "stop", "entries",
 )  # fmt: skip
 MAX_DEALS = 1_000
 MAX_SEED = 200
@@ -54,6 +55,7 @@ def parse_spec(text: str) -> TournamentSpec:
     profile = _read_profile(fields)
     options, overrides = read_overrides(fields, profile, problems)
     bots = _read_bots(fields, problems)
+    entries = read_entries(fields, problems, bots)
     duplicate = fields.choice("duplicate", Duplicate, Duplicate.ROTATION)
     schedule = read_schedule(fields, problems)
     if fields.require("deals", f"how many deals a match has, 1 to {MAX_DEALS}"):
@@ -65,20 +67,22 @@ def parse_spec(text: str) -> TournamentSpec:
     seed = _read_seed(fields)
     in_flight = fields.number("in_flight", 1, 100_000)
     no_show_limit = fields.number("no_show_limit", 1, 1_000, NO_SHOW_LIMIT)
-    stop = _read_stop(fields, len(fill_up(bots)))
+    # Where bots may enter, what is written must do for the fewest that may play; the start looks at those who do.
+    line_up = bots if entries is None or schedule is None else fewest(entries, bots, schedule)
+    stop = _read_stop(fields, len(fill_up(line_up)))
     per_bot = fields.number("per_bot", 1, 100_000)
     breaker = _read_breaker(fields)
-    if schedule is not None and bots and not problems:
-        verify_schedule(fields, schedule, fill_up(bots), duplicate)
-    if schedule is not None and schedule.stages is not None and stop is not None and bots and not problems:
-        _verify_final(fields, stop, schedule.stages.places(len(fill_up(bots))))
+    if schedule is not None and line_up and not problems:
+        verify_schedule(fields, schedule, fill_up(line_up), duplicate)
+    if schedule is not None and schedule.stages is not None and stop is not None and line_up and not problems:
+        _verify_final(fields, stop, schedule.stages.places(len(fill_up(line_up))))
     if problems or schedule is None or deals is None or no_show_limit is None:
         raise SpecError(problems.sorted())
     return TournamentSpec(
         name=name, profile=profile, options=options, bots=bots, schedule=schedule, deals=deals, overrides=overrides,
         duplicate=duplicate, clock=clock, faults=faults, seed=seed, in_flight=in_flight, no_show_limit=no_show_limit,
         per_bot=per_bot, breaker=breaker,
-        stop=stop,
+        stop=stop, entries=entries,
     )  # fmt: skip
 
 
@@ -103,9 +107,13 @@ def _read_profile(fields: Fields) -> str:
 
 
 def _read_bots(fields: Fields, problems: Problems) -> tuple[str, ...]:
-    if not fields.require("bots", f"a list of 1 to {MAX_BOTS} names"):
+    node, others_may_come = fields.node("bots"), fields.node("entries") is not None
+    if node is None and others_may_come:
         return ()
-    node = fields.node("bots")
+    if not fields.require("bots", f"a list of 1 to {MAX_BOTS} names; or `entries`, so that bots may enter"):
+        return ()
+    if others_may_come and isinstance(node, SequenceNode) and not node.value:
+        return ()
     if not isinstance(node, SequenceNode) or not 1 <= len(node.value) <= MAX_BOTS:
         what = f"a list of {len(node.value)}" if isinstance(node, SequenceNode) else found(node) if node else "nothing"
         fields.note("bots", f"must be a list of 1 to {MAX_BOTS} names, not {what}.")

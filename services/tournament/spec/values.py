@@ -160,6 +160,15 @@ class BreakerRules:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryRules:
+    """Who may enter before the start: `min` to `max` bots in all, by themselves those of `names`; none there: any."""
+
+    min: int = 1
+    max: int = MAX_BOTS
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TournamentSpec:
     """One tournament. `bots` are the names as written (1 to 500); `entrants` has the house bots that fill up as well.
 
@@ -167,7 +176,8 @@ class TournamentSpec:
     creates the tournament draws one and keeps it (`dataclasses.replace`); deals follow from it, so no bot may see it.
     `in_flight`: matches being played at once, None: as many as the platform likes. `no_show_limit`: how many attempts
     at one match may end as no-show. `per_bot`: matches of one bot on the way at once, None: as many as the platform
-    likes. `stop`: when it may end early, None: never.
+    likes. `stop`: when it may end early, None: never. `entries`: who may enter, as long as it was not started; `bots`
+    are then those who are named beforehand, possibly none, and not yet who plays.
     """
 
     name: str
@@ -186,6 +196,7 @@ class TournamentSpec:
     per_bot: int | None = None
     breaker: BreakerRules = field(default_factory=BreakerRules)
     stop: StopRules | None = None
+    entries: EntryRules | None = None
 
     @property
     def entrants(self) -> tuple[str, ...]:

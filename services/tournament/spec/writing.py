@@ -18,7 +18,8 @@ def format_spec(spec: TournamentSpec) -> str:
         document["options"] = {
             name: list(value) if isinstance(value, tuple) else value for name, value in spec.overrides
         }
-    document["bots"] = list(spec.bots)
+    if spec.bots or spec.entries is None:
+        document["bots"] = list(spec.bots)
     document["schedule"] = _schedule(spec.schedule)
     document["duplicate"] = str(spec.duplicate)
     document["deals"] = spec.deals
@@ -35,6 +36,9 @@ def format_spec(spec: TournamentSpec) -> str:
         document["breaker"] = {"after": spec.breaker.after, "results": str(spec.breaker.results)}
     if spec.stop is not None:
         document["stop"] = {"first": spec.stop.first, "level": spec.stop.level}
+    if (rules := spec.entries) is not None:
+        names = {"names": list(rules.names)} if rules.names else {}
+        document["entries"] = {"min": rules.min, "max": rules.max, **names}
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 
