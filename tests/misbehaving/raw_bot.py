@@ -1,4 +1,4 @@
-"""A bot that speaks the protocol by hand, so that it can also speak it wrongly. Not the SDK, on purpose."""
+"""A bot that speaks the protocol by hand, so that it can also speak it wrongly. On purpose not the SDK."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from google.rpc import error_details_pb2, status_pb2
 
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.bot import Bot
+from bots_sdk.client.duplex import Duplex
 from bots_sdk.convert import answer_to_proto, event_from_proto, options_from_proto
 from bots_sdk.convert.varints import delimited, field_number
+from bots_sdk.errors import Unreachable
 from bots_sdk.house import make_house_bot
 from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.view import View
@@ -76,10 +78,11 @@ class RawBot:
         self._last: dict[int, pb.Request] = {}
         self.over: list[pb.MatchEnded] = []
         self._channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
-        self._call: Any = self._channel.stream_stream(PLAY)()
+        self._call = duplex(self._channel, address)
         self._houses: dict[int, Bot] = {}
         self._bytes: list[bytes] = []
         self._task: asyncio.Task[None] | None = None
+        self._end: grpc.aio.AioRpcError | None = None
 
     def encoded_hello(self) -> bytes:
         """A message that opens a stream."""
@@ -119,10 +122,13 @@ class RawBot:
 
     async def refusal(self) -> tuple[grpc.StatusCode, str, str]:
         """Code, reason and message of the status that ended the stream."""
-        async with asyncio.timeout(20):
-            code = await self._call.code()
-            status, info = await _details(self._call)
-        return code, info.reason, status.message
+        if self._task is None:
+            self.start()
+        async with asyncio.timeout(60):
+            await self.ended.wait()
+        assert self._end is not None, "the stream ended without a status"
+        status, info = _details(self._end)
+        return self._end.code(), info.reason, status.message
 
     def honest(self, request: pb.Request) -> pb.Decision | None:
         """A random legal answer, the same whenever the same match is played."""
@@ -132,7 +138,7 @@ class RawBot:
     def kinds(self) -> list[str]:
         return [record.WhichOneof("record") or "" for record in self.records]
 
-    async def until(self, kind: str, seconds: float = 20, times: int = 1) -> pb.ServerRecord:
+    async def until(self, kind: str, seconds: float = 60, times: int = 1) -> pb.ServerRecord:
         """Waits until so many records of a kind are here; the first of them."""
         async with asyncio.timeout(seconds):
             while self.kinds().count(kind) < times:
@@ -141,12 +147,8 @@ class RawBot:
         return next(record for record in self.records if record.WhichOneof("record") == kind)
 
     async def _run(self) -> None:
-        # A write fails once the stream is over, in either way.
-        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
-            while True:
-                data = await self._call.read()
-                if data is grpc.aio.EOF:
-                    break
+        with contextlib.suppress(Unreachable):
+            while data := await self._read():
                 if not self.is_reading:
                     await asyncio.Event().wait()
                 self.read += 1
@@ -154,9 +156,18 @@ class RawBot:
                 said = [answer for record in records if (answer := self._take(record)) is not None]
                 if self.confirms:
                     message = pb.PlayRequest(records=said, confirmed=self.read).SerializeToString()
-                    await self.send_bytes(message + b"".join(self._bytes))
+                    # A write fails once the stream is over; what was said before is still to be read.
+                    with contextlib.suppress(Unreachable):
+                        await self.send_bytes(message + b"".join(self._bytes))
                     self._bytes.clear()
         self.ended.set()
+
+    async def _read(self) -> bytes | None:
+        try:
+            return await self._call.read()
+        except grpc.aio.AioRpcError as error:
+            self._end = error
+            return None
 
     def _take(self, record: pb.ServerRecord) -> pb.ClientRecord | None:
         self.records.append(record)
@@ -202,17 +213,23 @@ class RawBot:
         return None if decision is None else pb.ClientRecord(decision=decision)
 
 
-async def _details(call: Any) -> tuple[status_pb2.Status, error_details_pb2.ErrorInfo]:
-    trailing = dict(await call.trailing_metadata() or ())
+def duplex(channel: grpc.aio.Channel, address: str, **options: Any) -> Duplex:
+    """A stream that nothing has been said on; gRPC's own calls forget at times why they were ended."""
+    call: Any = channel.stream_stream(PLAY)(**options)
+    return Duplex(call, address)
+
+
+def _details(error: grpc.aio.AioRpcError) -> tuple[status_pb2.Status, error_details_pb2.ErrorInfo]:
+    trailing = dict(error.trailing_metadata() or ())
     status = status_pb2.Status.FromString(trailing["grpc-status-details-bin"])
     info = error_details_pb2.ErrorInfo()
     status.details[0].Unpack(info)
     return status, info
 
 
-async def reason_of(call: Any) -> str:
+def reason_of(error: grpc.aio.AioRpcError) -> str:
     """The reason that a call was refused with."""
-    return (await _details(call))[1].reason
+    return _details(error)[1].reason
 
 
 class Arena:

@@ -16,7 +16,8 @@ import pytest
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.client import AsyncThinker, BotPool, ClientStatistics, PlayClient, Ticket
 from bots_sdk.client.channel import error_of
-from bots_sdk.errors import Refused
+from bots_sdk.client.duplex import Duplex
+from bots_sdk.errors import Refused, Unreachable
 from bots_sdk.house import RandomBot
 from services.common import wire_limits
 from services.match import conduct, sessions
@@ -130,8 +131,8 @@ async def calls(address: str) -> AsyncIterator[Any]:
 
 async def test_a_message_beyond_what_grpc_reads_has_a_sentence_in_the_sdk() -> None:
     async with arena() as here, calls(here.address) as open_stream:
-        call = open_stream()
-        with contextlib.suppress(grpc.aio.AioRpcError):
+        call = Duplex(open_stream(), here.address)
+        with contextlib.suppress(Unreachable):
             await call.write(bytes(5 << 20))
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call.read()
@@ -225,7 +226,7 @@ async def test_memory_does_not_grow_with_bots_that_are_sent_away() -> None:
         bot.is_reading = False
         refused = here.refusals("too_large")
         await bot.hello()
-        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+        with contextlib.suppress(Unreachable):
             for _ in range(4):
                 await bot.send_bytes(UNSET * 21_000)
         await until(lambda: here.refusals("too_large") > refused)

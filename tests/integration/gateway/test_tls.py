@@ -23,6 +23,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from baohuang.match.v1 import match_service_pb2 as play_pb
 from bots_sdk.client import LobbyClient, Tls
 from bots_sdk.client.channel import error_of, open_channel
+from bots_sdk.client.duplex import Duplex
 from bots_sdk.errors import ArenaError, TicketRejected, TlsFailed, TlsFault, TokenRejected
 from services.cli.client import connect
 from services.common.clock import SystemClock
@@ -169,13 +170,13 @@ async def play_error(address: str, tls: Tls) -> ArenaError:
     """Why a bot that has a wrong ticket is not let into a match service."""
     hello = play_pb.ClientRecord(hello=play_pb.Hello(ticket="forged", sdk="test", protocol_version=1, tables=1))
     channel = open_channel(address, tls)
-    call: Any = channel.stream_stream(
+    play: Any = channel.stream_stream(
         "/baohuang.match.v1.MatchService/Play", request_serializer=play_pb.PlayRequest.SerializeToString
-    )()
+    )
+    call = Duplex(play(), address)
     try:
         await call.write(play_pb.PlayRequest(records=[hello]))
-        while await call.read() is not grpc.aio.EOF:
-            pass
+        await call.read()
     except grpc.aio.AioRpcError as error:
         return error_of(error, address)
     finally:

@@ -9,9 +9,12 @@ from typing import Any
 
 import grpc
 import grpc.aio
+import pytest
 
 from baohuang.match.v1 import match_service_pb2 as pb
-from tests.misbehaving.raw_bot import PLAY, RawBot, reason_of
+from bots_sdk.client.duplex import Duplex
+from bots_sdk.errors import Unreachable
+from tests.misbehaving.raw_bot import PLAY, RawBot, duplex, reason_of
 
 DECISION = pb.ClientRecord(decision=pb.Decision(table=1, request=1, index=0))
 UNKNOWN = b"\x0a\x05\xd2\x05\x02hi"
@@ -21,8 +24,8 @@ UNSET = pb.PlayRequest(records=[pb.ClientRecord()]).SerializeToString()
 
 async def _flood(bot: RawBot, data: bytes, times: int) -> None:
     """Sends until the service has enough; then it has said when to come back."""
-    # A write fails once the stream is over; what gRPC makes of that on this side says nothing of the service.
-    with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+    # A write fails once the stream is over.
+    with contextlib.suppress(Unreachable):
         for _ in range(times):
             await bot.send_bytes(data)
     assert (await bot.until("closing")).closing.retry_after_ms >= 1000
@@ -128,25 +131,32 @@ async def half_a_million_records(bot: RawBot) -> None:
 async def a_bomb(bot: RawBot) -> None:
     """8 MiB of zeros in 8 kB, on a stream of its own."""
     async with _stream(bot, compression=grpc.Compression.Gzip) as call:
-        with contextlib.suppress(grpc.aio.AioRpcError):
+        with contextlib.suppress(Unreachable):
             await call.write(bytes(8 << 20))
-        assert await call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert (await _end(call)).code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 async def much_metadata(bot: RawBot) -> None:
     """Three megabytes of it; gRPC reads sixteen kilobytes."""
     for size in (20_000, 3_000_000):
         async with _stream(bot, metadata=(("x-flood", "z" * size),)) as call:
-            with contextlib.suppress(grpc.aio.AioRpcError):
+            with contextlib.suppress(Unreachable):
                 await call.write(b"")
-            assert await call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert (await _end(call)).code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 @contextlib.asynccontextmanager
-async def _stream(bot: RawBot, **options: Any) -> AsyncIterator[Any]:
+async def _stream(bot: RawBot, **options: Any) -> AsyncIterator[Duplex]:
     channel_options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_send_message_length", -1)]
     async with grpc.aio.insecure_channel(bot.address, options=channel_options) as channel:
-        yield channel.stream_stream(PLAY)(**options)
+        yield duplex(channel, bot.address, **options)
+
+
+async def _end(call: Duplex) -> grpc.aio.AioRpcError:
+    """How a call ends on which nothing is said to this side."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call.read()
+    return caught.value
 
 
 # ---- streams
@@ -154,17 +164,18 @@ async def _stream(bot: RawBot, **options: Any) -> AsyncIterator[Any]:
 
 async def a_thousand_streams(bot: RawBot) -> None:
     """One after the other, each with a good hello; the newest wins, until there have been too many."""
-    refusals = 0
+    refusals: list[str] = []
     async with grpc.aio.insecure_channel(bot.address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
         for _ in range(1_000):
-            call: Any = channel.stream_stream(PLAY)()
+            call = duplex(channel, bot.address)
             await call.write(bot.encoded_hello())
-            data = await _read(call)
-            if data is None:
-                refusals += 1
-                assert await reason_of(call) == "REASON_RATE_LIMITED"
+            try:
+                await call.read()
+            except grpc.aio.AioRpcError as error:
+                refusals.append(reason_of(error))
             call.cancel()
-    assert refusals > 850
+    assert set(refusals) == {"REASON_RATE_LIMITED"}
+    assert len(refusals) > 850
 
 
 async def a_thousand_streams_at_once(bot: RawBot) -> None:
@@ -174,11 +185,3 @@ async def a_thousand_streams_at_once(bot: RawBot) -> None:
         await asyncio.sleep(0.5)
         for call in calls:
             call.cancel()
-
-
-async def _read(call: Any) -> bytes | None:
-    try:
-        data = await call.read()
-    except grpc.aio.AioRpcError:
-        return None
-    return data if isinstance(data, bytes) else None
