@@ -37,8 +37,6 @@ from services.ledger.ledger import Ledger
 from services.match.service import MatchService, MatchServiceSettings
 from tests.integration.certificates import Certificates
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @dataclass
 class Whole:
@@ -96,7 +94,7 @@ async def health_of(address: str, tls: Tls | None) -> int:
     channel = open_channel(address, tls)
     stub: Any = health_pb2_grpc.HealthStub(channel)
     try:
-        return int((await stub.Check(health_pb2.HealthCheckRequest(), timeout=20)).status)
+        return int((await stub.Check(health_pb2.HealthCheckRequest(), timeout=60)).status)
     finally:
         await channel.close()
 
@@ -106,7 +104,7 @@ async def read(url: str, tls: Tls | None) -> str:
         context = None if tls is None else tls.context()
         if context is not None:
             context.set_alpn_protocols(["http/1.1"])
-        with urllib.request.urlopen(url, timeout=20, context=context) as response:
+        with urllib.request.urlopen(url, timeout=60, context=context) as response:
             return str(response.read().decode())
 
     return await asyncio.to_thread(fetch)
@@ -194,7 +192,7 @@ async def test_old_versions_are_not_spoken(demanding: Whole, ours: Certificates,
         command = ["openssl", "s_client", "-connect", address, version, "-CAfile", str(ours.ca), "-verify_return_error"]
         command += ["-cert", str(client.certificate), "-key", str(client.key), "-cipher", "DEFAULT:@SECLEVEL=0"]
         done = await asyncio.to_thread(
-            subprocess.run, command, input="", capture_output=True, text=True, timeout=30, check=False
+            subprocess.run, command, input="", capture_output=True, text=True, timeout=60, check=False
         )
         assert ("Cipher is (NONE)" not in done.stdout) is spoken, done.stdout + done.stderr
         assert not spoken or "Verify return code: 0 (ok)" in done.stdout
@@ -239,5 +237,5 @@ async def test_a_new_life_of_a_match_service_takes_the_files_that_are_there_by_t
 
 async def serial_of(address: str) -> int:
     host, _, port = address.rpartition(":")
-    pem = await asyncio.to_thread(ssl.get_server_certificate, (host, int(port)), timeout=20)
+    pem = await asyncio.to_thread(ssl.get_server_certificate, (host, int(port)), timeout=60)
     return x509.load_pem_x509_certificate(pem.encode()).serial_number

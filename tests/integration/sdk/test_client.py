@@ -16,9 +16,6 @@ from bots_sdk.rules.view import View
 from bots_sdk.testing.hosted_match import HostedMatch, host
 from tests.integration.sdk.running import Played, Start, play_on, seated_at
 
-pytestmark = pytest.mark.timeout(30)
-
-
 # ------------------------------------------------------------------------------------------------------- a whole match
 
 

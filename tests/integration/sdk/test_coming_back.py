@@ -20,9 +20,6 @@ from bots_sdk.testing.fake_match_service import FakeStream
 from bots_sdk.testing.hosted_match import HostedMatch, host
 from tests.integration.sdk.running import Played, Running, Start, play_on, seated_at
 
-pytestmark = pytest.mark.timeout(30)
-
-
 # ------------------------------------------------------------------------------------------------------- coming back
 
 

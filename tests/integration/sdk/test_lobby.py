@@ -14,8 +14,6 @@ from bots_sdk.client import LobbyClient, Ticket
 from bots_sdk.errors import ProtocolBroken, Refused, TokenRejected, Unreachable
 from bots_sdk.testing.fake_lobby import FakeLobby
 
-pytestmark = pytest.mark.timeout(30)
-
 
 @pytest.fixture
 async def lobby() -> AsyncIterator[FakeLobby]:

@@ -23,7 +23,6 @@ from bots_sdk.testing.fake_lobby import FakeLobby
 from bots_sdk.testing.fake_match_service import FakeMatchService, abort
 from bots_sdk.testing.hosted_match import HostedMatch, host
 
-pytestmark = pytest.mark.timeout(40)
 TOKEN = "token-of-mine"
 
 

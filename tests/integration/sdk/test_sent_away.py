@@ -18,7 +18,6 @@ from bots_sdk.runner import BotRunner, RunnerSettings
 from bots_sdk.testing.fake_lobby import FakeLobby
 from bots_sdk.testing.fake_match_service import abort
 
-pytestmark = pytest.mark.timeout(60)
 TOKEN = "token-of-mine"
 WAIT_MS = 1_500
 """Longer than the bot waits of its own accord at first."""

@@ -27,7 +27,6 @@ from bots_sdk.testing.hosted_match import HostedMatch, host
 from services.common.tls import ServerTls
 from tests.integration.certificates import Certificates
 
-pytestmark = pytest.mark.timeout(60)
 TOKEN = "token-of-mine"
 DAY = timedelta(days=1)
 

@@ -217,7 +217,7 @@ def address() -> Iterator[str]:
 
 
 def test_metrics_are_served_over_http(address: str) -> None:
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as response:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=60) as response:
         assert b"baohuang_bots_attending 0.0" in response.read()
 
 

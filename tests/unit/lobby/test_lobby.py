@@ -39,7 +39,7 @@ def attend(lobby: Lobby, bot: Bot, tables: int = 4) -> AbstractContextManager[At
 
 
 async def heard(assignments: AsyncIterator[Assignment]) -> Assignment:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         return await anext(assignments)
 
 

@@ -205,7 +205,6 @@ def seated() -> pb.Seated:
     return pb.Seated(table=1, match_id="m", seat=0, options=options_to_proto(make_options("qingdao")), names="abcde")
 
 
-@pytest.mark.timeout(20)
 def test_a_pass_on_an_empty_table_is_a_gap_and_no_endless_circle() -> None:
     client = Client()
     passed = event_to_proto(Passed(0), table=1, number=1)
@@ -250,7 +249,7 @@ async def test_a_match_that_cannot_begin_for_want_of_a_thread_says_where_the_bot
 
     class Holds(GreedyBot):
         def seated(self, seating: Seating) -> None:
-            assert let_go.wait(20)
+            assert let_go.wait(100)
 
     crew = Crew(1)
     thinker = ThreadThinker(BotPool(lambda _: Holds()), crew, asyncio.get_running_loop(), patience_s=0.05)
@@ -258,7 +257,7 @@ async def test_a_match_that_cannot_begin_for_want_of_a_thread_says_where_the_bot
     seats = [TableSeat(HostedMatch(table).seated()) for table in (1, 2)]
     for seat in seats:
         thinker.begin(seat)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         said = await seen.mishaps.get()
         let_go.set()
         assert {await seen.ready_seats.get(), await seen.ready_seats.get()} == set(seats)

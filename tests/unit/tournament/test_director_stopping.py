@@ -93,7 +93,7 @@ async def test_what_runs_is_waited_for() -> None:
         return status.message == ENOUGH and status.matches_running == 1
 
     status = await director.status()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not waits(status):
             status = await director.status(status.version, 10)
     assert status.state is TournamentState.RUNNING
