@@ -22,6 +22,7 @@ from services.common.errors import PlatformError, Reason
 from services.common.ledger_urls import format_place, is_database_url
 from services.common.matches import MatchOutcome
 from services.common.metrics import LedgerMetrics
+from services.common.qualifiers import Qualifier
 from services.common.scopes import Scope
 from services.common.settings import LEDGER_FILE
 from services.ledger import access_tokens, bots, entries, reading, recording, rulings, tournaments, upgrade
@@ -268,6 +269,19 @@ class Ledger:
         """
         with self._write() as write:
             entries.start(write.connection, tournament, seen, entered, spec_yaml, self._clock.now())
+
+    def qualify(
+        self, tournament: str, qualified: Sequence[Qualifier], excluded: Collection[str]
+    ) -> tuple[Qualifier, ...]:
+        """Settles for good who plays the final of a tournament; the answer is who does, by whoever said it first.
+
+        It is empty, and nothing is written, if others are excluded by now than those that were taken to be: look again.
+        """
+        with self._write() as write:
+            tournaments.id_of(write.connection, tournament, hold=True)
+            if rulings.read(write.connection, tournament).excluded == frozenset(excluded):
+                tournaments.qualify(write.connection, tournament, qualified)
+            return tournaments.named(write.connection, tournament).qualified
 
     # ------------------------------------------------------------------------------------------------------- rulings
 

@@ -15,6 +15,7 @@ alike.
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache
@@ -39,6 +40,7 @@ from sqlalchemy import (
 
 from bots_sdk.rules.events import SoloKind
 from services.common.matches import Ending
+from services.common.qualifiers import Qualifier, Way
 from services.common.scopes import Scope
 from services.ledger.values import Side, TournamentState
 
@@ -114,6 +116,19 @@ class Label(TypeDecorator[StrEnum]):
         return None if value is None else self.labels(value)
 
 
+class Qualifiers(TypeDecorator[tuple[Qualifier, ...]]):
+    """The holders of the places of a final, each as a list of JSON; nothing before they are decided."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[Qualifier, ...] | None, dialect: Dialect) -> str | None:
+        return json.dumps([[one.name, one.pool, one.rank, one.way] for one in value]) if value else None
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Qualifier, ...]:
+        return tuple(Qualifier(name, pool, rank, Way(way)) for name, pool, rank, way in json.loads(value or "[]"))
+
+
 class Emperor(TypeDecorator[int]):
     """The emperor's seat; -1 for none, since the first form of the ledger wants a number in every deal."""
 
@@ -185,6 +200,7 @@ tournaments = Table(
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Column("in_flight", Integer),  # none: as the specification says
+    Column("qualified", Qualifiers),  # written once, when the pools are over
 )
 
 entries = Table(

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from services.common.errors import PlatformError, Reason
+from services.common.qualifiers import Qualifier
 from services.ledger.schema import totals, tournaments
 from services.ledger.values import Page, Tournament, TournamentState
 
@@ -114,9 +115,27 @@ def in_states(connection: Connection, states: Collection[TournamentState]) -> li
     return [_tournament(row) for row in connection.execute(statement)]
 
 
+def qualify(connection: Connection, name: str, qualified: Collection[Qualifier]) -> None:
+    """Writes who has gone on; the first word stands."""
+    connection.execute(
+        update(tournaments)
+        .where(tournaments.c.name == name, tournaments.c.qualified.is_(None))
+        .values(qualified=tuple(qualified))
+    )
+
+
 def unknown(name: str) -> PlatformError:
     return PlatformError(Reason.TOURNAMENT_UNKNOWN, f"There is no tournament named {name!r}.", tournament=name)
 
 
 def _tournament(row: Row[Any]) -> Tournament:
-    return Tournament(row.name, row.spec_yaml, row.secret, row.state, row.message, row.created_at, row.updated_at)
+    return Tournament(
+        row.name,
+        row.spec_yaml,
+        row.secret,
+        row.state,
+        row.message,
+        row.created_at,
+        row.updated_at,
+        row.qualified,
+    )

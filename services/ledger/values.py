@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
+from services.common.qualifiers import Qualifier
 from services.common.scopes import Scope
 
 T = TypeVar("T")
@@ -48,7 +49,11 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """One tournament. All its deals come from `secret`, which must not be shown before it is over."""
+    """One tournament. All its deals come from `secret`, which must not be shown before it is over.
+
+    `qualified` are the holders of the places of its final, in the order of its schedule; empty before they are decided,
+    and without pools.
+    """
 
     name: str
     spec_yaml: str
@@ -57,6 +62,7 @@ class Tournament:
     message: str
     created_at: datetime
     updated_at: datetime
+    qualified: tuple[Qualifier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
