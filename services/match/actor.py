@@ -119,10 +119,12 @@ class MatchServiceActor:
         self._leases.verify(lease, {order.tournament for order in orders})
         await self._service.submit(orders)
 
-    async def collect(self, lease: str, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+    async def collect(
+        self, lease: str, tournament: str, confirmed: int, wait: float, enough: int
+    ) -> list[tuple[int, MatchOutcome]]:
         """As `MatchService.collect`."""
         self._leases.verify(lease, [tournament])
-        return await self._service.collect(tournament, confirmed, wait)
+        return await self._service.collect(tournament, confirmed, wait, enough)
 
     async def missing(self, lease: str, bot_ids: list[str], wait: float) -> list[str]:
         """As `MatchService.missing`."""

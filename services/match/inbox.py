@@ -38,6 +38,11 @@ class Inboxes:
             inbox.outcomes.popleft()
         return list(inbox.outcomes)
 
+    def count(self, tournament: str, confirmed: int) -> int:
+        """How many are after number `confirmed`."""
+        inbox = self._inboxes.get(tournament)
+        return 0 if inbox is None else min(len(inbox.outcomes), inbox.last - confirmed)
+
     def forget(self, tournament: str) -> None:
         """The tournament is over here; its next outcome is number 1 again."""
         self._inboxes.pop(tournament, None)

@@ -29,6 +29,8 @@ from services.match.servicer import SERVICE_NAME, MatchServicer, ServicerTerms, 
 
 SWEEP_S = 0.02
 TIDY_S = 0.5
+GATHER_S = 0.25
+"""How long a finished match may wait for others, to go to its director with them; a match takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +136,31 @@ class MatchService:
         """Takes matches to be played as soon as their bots are here with free tables; idempotent by attempt."""
         self._floor.submit(orders, self._clock.monotonic())
 
-    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+    async def collect(
+        self, tournament: str, confirmed: int, wait: float, enough: int = 1
+    ) -> list[tuple[int, MatchOutcome]]:
         """The outcomes after number `confirmed`, waiting up to `wait` seconds for one; confirmed ones are forgotten.
 
-        Nothing, once the tournament has been withdrawn: what came since is numbered anew and for somebody else.
+        Once there is one, it waits a moment (`GATHER_S`) for others until there are `enough`: a call costs as much for
+        one as for many. Nothing, once the tournament has been withdrawn: what came since is numbered anew and for
+        somebody else.
         """
-        found = self._floor.inboxes.unconfirmed(tournament, confirmed)
-        if not found and wait > 0:
+        inboxes, clock = self._floor.inboxes, asyncio.get_running_loop().time
+        until = clock() + wait
+        gathering = False
+        while (count := inboxes.count(tournament, confirmed)) < enough:
+            if count and not gathering:
+                until, gathering = min(until, clock() + GATHER_S), True
+            left = until - clock()
+            if left <= 0:
+                break
             arrived = self._arrived[tournament]
             arrived.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(arrived.wait(), wait)
+                await asyncio.wait_for(arrived.wait(), left)
             if self._arrived.get(tournament) is not arrived:
                 return []
-            found = self._floor.inboxes.unconfirmed(tournament, confirmed)
-        return found
+        return inboxes.unconfirmed(tournament, confirmed)
 
     async def withdraw(self, tournament: str) -> None:
         """Forgets everything about a tournament: a new director starts from the ledger."""

@@ -157,10 +157,12 @@ class RayMatchService:
         """As `MatchServicePort.submit`."""
         await self._call(self._handle.submit.remote(self._lease, list(orders)))
 
-    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+    async def collect(
+        self, tournament: str, confirmed: int, wait: float, enough: int
+    ) -> list[tuple[int, MatchOutcome]]:
         """As `MatchServicePort.collect`."""
         call: Awaitable[list[tuple[int, MatchOutcome]]]
-        call = self._handle.collect.remote(self._lease, tournament, confirmed, wait)
+        call = self._handle.collect.remote(self._lease, tournament, confirmed, wait, enough)
         return await self._call(call)
 
     async def missing(self, bot_ids: Sequence[str], wait: float) -> list[str]:

@@ -326,7 +326,7 @@ class Director:
     async def _collect(self, lane: Lane) -> None:
         confirmed = 0
         while True:
-            numbered = await lane.port.collect(self._tournament, confirmed, self._limits.poll)
+            numbered = await lane.port.collect(self._tournament, confirmed, self._limits.poll, lane.enough)
             writes = []
             for _, outcome in numbered:
                 if order := self._dispatch.take_back(lane, outcome.attempt):

@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from services.common.matches import Entrant, MatchOrder
 from services.tournament.director.ports import MatchServicePort
 
+IDLE_PART = 16
+"""One match in so many may be over and wait a moment, so that outcomes come together: a call, and a transaction, costs
+as much for one as for many."""
+
 
 class Lane:
     """The orders on the way at one match service, by attempt, and the bots in them.
@@ -52,6 +56,11 @@ class Lane:
         self.take_outgoing()
         self._tables.clear()
         return lost
+
+    @property
+    def enough(self) -> int:
+        """How many outcomes are worth a call; with few matches on the way, one."""
+        return max(1, len(self.running) // IDLE_PART)
 
     @property
     def is_complete(self) -> bool:

@@ -34,10 +34,13 @@ class MatchServicePort(Protocol):
         """Play these as soon as their bots have free tables. The same attempt twice is one."""
         ...
 
-    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+    async def collect(
+        self, tournament: str, confirmed: int, wait: float, enough: int
+    ) -> list[tuple[int, MatchOutcome]]:
         """Outcomes not yet confirmed, with their numbers; up to `wait` seconds until there is one.
 
-        Those with numbers up to `confirmed` are forgotten.
+        Those with numbers up to `confirmed` are forgotten. If there are fewer than `enough`, it waits for more, but no
+        longer than nobody minds.
         """
         ...
 

@@ -52,7 +52,9 @@ class TablesAtHand:
         self._outcomes += [(next(self._number), play(order)) for order in orders]
         self._news.set()
 
-    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+    async def collect(
+        self, tournament: str, confirmed: int, wait: float, enough: int
+    ) -> list[tuple[int, MatchOutcome]]:
         self._outcomes = [(number, outcome) for number, outcome in self._outcomes if number > confirmed]
         if not self._outcomes:
             self._news.clear()

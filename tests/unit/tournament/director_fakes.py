@@ -76,6 +76,7 @@ class FakeService:
     orders: dict[str, MatchOrder] = field(default_factory=dict)
     seen: list[MatchOrder] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
+    enough: list[int] = field(default_factory=list)
     confirmed: int = 0
     withdrawals: int = 0
     most: int = 0
@@ -142,8 +143,11 @@ class FakeService:
         if outcome is not None and order.attempt in self.orders:
             self.finish(order, outcome)
 
-    async def collect(self, tournament: str, confirmed: int, wait: float) -> list[tuple[int, MatchOutcome]]:
+    async def collect(
+        self, tournament: str, confirmed: int, wait: float, enough: int
+    ) -> list[tuple[int, MatchOutcome]]:
         self._check()
+        self.enough.append(enough)
         self.confirmed = confirmed
         self._inbox = [(number, outcome) for number, outcome in self._inbox if number > confirmed]
         if not self._inbox:

@@ -14,6 +14,7 @@ from services.common.errors import PlatformError, Reason
 from services.common.matches import Ending, MatchOrder, MatchOutcome
 from services.ledger.values import TournamentState
 from services.tournament.director import FINAL, Director, DirectorStatus, Limits
+from services.tournament.director.lane import IDLE_PART
 
 from .director_fakes import NAME, FakeFixtures, FakeLedger, FakeService, eventually, outcome_of
 
@@ -61,6 +62,20 @@ async def test_hands_out_in_batches_within_the_bounds() -> None:
     assert service.most <= 20
     assert service.batches[0] == 20
     assert len(service.batches) < 150
+
+
+async def test_waits_for_outcomes_to_come_together_only_as_long_as_enough_is_still_played() -> None:
+    fixtures = FakeFixtures(300, bots=30)
+    service = FakeService()
+    await direct([service], FakeLedger(), fixtures, Limits(per_service=64, per_bot=100)).run()
+    assert max(service.enough) == 64 // IDLE_PART
+    assert service.enough[-1] == 1, "for the last ones nobody waits"
+
+
+async def test_a_match_alone_is_told_at_once() -> None:
+    service = FakeService()
+    await direct([service], FakeLedger(), FakeFixtures(3), Limits(in_flight=1)).run()
+    assert set(service.enough) == {1}
 
 
 async def test_in_flight_bounds_all_services_together() -> None:
