@@ -54,7 +54,7 @@ stubs: ## Generate proto/stubs from proto/baohuang
 	@$(PYTHON) proto/generate.py
 
 bench: $(VENV)/.dev ## Run every benchmark; each prints its baseline beside the figure
-	@for name in engine match_service; do echo "==> $$name"; $(BIN)/python -m "benchmarks.$$name"; done
+	@for name in engine match_service tournament; do echo "==> $$name"; $(BIN)/python -m "benchmarks.$$name"; done
 
 fuzz: $(VENV)/.fuzz ## Look for inputs that a reader does not survive (TARGETS='specs records' SECONDS=600)
 	@$(BIN)/python -m tests.fuzz.campaign --seconds $(SECONDS) $(TARGETS)
