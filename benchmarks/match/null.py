@@ -35,12 +35,11 @@ Group = tuple[Pieces, tuple[int, ...], bool]
 class Step:
     """A stage for tables whose numbers take so many bytes."""
 
-    __slots__ = ("charged", "groups", "last", "request")
+    __slots__ = ("groups", "last", "request")
 
-    def __init__(self, request: int, last: int, charged: tuple[Pieces, ...], groups: tuple[Group, ...]) -> None:
+    def __init__(self, request: int, last: int, groups: tuple[Group, ...]) -> None:
         self.request = request
         self.last = last
-        self.charged = charged
         self.groups = groups
 
 
@@ -54,7 +53,9 @@ class Play:
         self.script = script
         self.seated = tuple(pieces_of((record,), width) for record in script.seated)
         self.opening = _groups(script.opening, width)
-        self.steps = tuple(_step(stage.requests, stage.charged, stage.told, width) for stage in script.stages)
+        self.steps = tuple(
+            Step(stage.requests[0][1], stage.requests[-1][1], _groups(stage.told, width)) for stage in script.stages
+        )
         score = DealScore(number=0, points=script.points, places=(), emperor=None, guard=None, solo=None)
         self.outcome = MatchOutcome(
             tournament="",
@@ -69,20 +70,6 @@ class Play:
             started_at=datetime.fromtimestamp(0, UTC),
             ended_at=datetime.fromtimestamp(0, UTC),
         )
-
-
-def _step(
-    requests: Sequence[tuple[int, int]],
-    charged: Sequence[Record],
-    told: Sequence[tuple[Record, ...]],
-    width: int,
-) -> Step:
-    first, last = requests[0][1], requests[-1][1]
-    if len(requests) > 1:
-        return Step(first, last, tuple(pieces_of((record,), width) for record in charged), _groups(told, width))
-    seat = requests[0][0]
-    with_charge = [(charged[0], *records) if index == seat else records for index, records in enumerate(told)]
-    return Step(first, last, (), _groups(with_charge, width))
 
 
 def _groups(told: Sequence[tuple[Record, ...]], width: int) -> tuple[Group, ...]:
@@ -130,11 +117,11 @@ class NullTable:
         self.at = next(self.left)
         self.tell(self.play.opening)
 
-    def decide(self, seat: int, request: int) -> None:
+    def decide(self, request: int) -> None:
         step = self.at
         if step is None:
             return
-        if request != step.request if not step.charged else not self.seal(step, seat, request):
+        if request != step.request if step.request == step.last else not self.seal(step, request):
             return
         following = next(self.left, None)
         if following is None:
@@ -151,13 +138,12 @@ class NullTable:
                 for index in seats:
                     wires[index].push(told)
 
-    def seal(self, step: Step, seat: int, request: int) -> bool:
+    def seal(self, step: Step, request: int) -> bool:
         """One of several answers that are open together; True for the last of them. Nobody answers twice here."""
         if not step.request <= request <= step.last:
             return False
-        self.wires[seat].push(self.name.join(step.charged[request - step.request]))
         self.ready += 1
-        if self.ready < len(step.charged):
+        if self.ready <= step.last - step.request:
             return False
         self.ready = 0
         return True
@@ -205,7 +191,7 @@ class NullFloor(Floor):
     def decide(self, session: Session, decision: pb.Decision, now: float) -> bool:
         seat = cast("NullSeat | None", session.seats.get(decision.table))
         if seat is not None:
-            seat.table.decide(seat.index, decision.request)
+            seat.table.decide(decision.request)
         return True
 
     def ready(self, session: Session, table: int, now: float) -> bool:

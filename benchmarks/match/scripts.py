@@ -47,14 +47,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The requests that were open together, by seat, and what each seat is told once all are answered.
-
-    Each answer is charged at once: `charged` holds that record for each request. `told` holds all the rest by seat,
-    with the requests of the next stage.
+    """The requests that were open together, by seat, and what each seat is told once all are answered: what it was
+    charged, what has happened, and the requests of the next stage.
     """
 
     requests: tuple[tuple[int, int], ...]
-    charged: tuple[Record, ...]
     told: tuple[tuple[Record, ...], ...]
 
 
@@ -138,15 +135,14 @@ class _Recorder:
         opening = told = self._hear()
         stages = []
         while requests := self._open(told):
-            charged = []
             for position, (seat, request) in enumerate(requests):
                 self._decide(seat, request)
                 told = self._hear()
-                charged.append(next(record for record in told[seat] if record.field == CHARGED))
-                told = [tuple(record for record in records if record.field != CHARGED) for records in told]
                 if any(told) is not (position == len(requests) - 1):
                     raise ValueError("an answer must be told once all of its stage are there, and not before")
-            stages.append(Stage(tuple(requests), tuple(charged), tuple(told)))
+            if any(told[seat][0].field != CHARGED for seat, _ in requests):
+                raise ValueError("what an answer was charged must be told first")
+            stages.append(Stage(tuple(requests), tuple(told)))
         (_, outcome), *_ = floor.inboxes.unconfirmed("bench", 0)
         if not self._match.over or outcome.deals[0].points != self._match.points:
             raise ValueError("the floor has not played the match that the engine has played")

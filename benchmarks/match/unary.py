@@ -67,7 +67,7 @@ class UnaryBaseline:
         while True:
             await asked.wait()
             asked.clear()
-            answer = session.take(clock.monotonic(), floor.lag)
+            answer = session.take(clock.monotonic(), floor.lag.total)
             if answer is not None:
                 return answer
 

@@ -132,7 +132,6 @@ class RecordBuilder:
         phase: Phase,
         answer: Answer,
         cause: Cause = _ANSWERED,
-        *,
         charged: float = 0.0,
         elapsed: float = 0.0,
         refused: int = 0,

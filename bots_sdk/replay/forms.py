@@ -16,7 +16,7 @@ MOST_BYTES = 16 << 20
 
 A message of two bytes takes a hundred in memory, and some hundred thousand of them pack into a kilobyte.
 """
-_LEVEL = 6
+_LEVEL = 5
 
 
 def digest_of(record: pb.MatchRecord) -> bytes:

@@ -47,6 +47,12 @@ from bots_sdk.rules.tribute import cards_of, tribute_of
 from bots_sdk.rules.tricks import shows_guard
 from bots_sdk.rules.view import View
 
+# One of each for all deals: they are most of what happens.
+_PASSED = tuple(map(Passed, range(SEATS)))
+_YIELDED = tuple(map(Yielded, range(SEATS)))
+_WIND_CLAIMED = tuple(map(WindClaimed, range(SEATS)))
+_TRICK_ENDED = tuple(map(TrickEnded, range(SEATS)))
+
 REBEL_CALLS_WANTED = 2
 REBEL_KICKS_WANTED = 2
 
@@ -220,7 +226,7 @@ class Deal:
 
     def _pass(self, seat: int, answer: Answer, events: list[Event]) -> None:
         if self.public.phase is Phase.PLAY:
-            self._let_stand(Passed(seat), events)
+            self._let_stand(_PASSED[seat], events)
             return
         self._publish(events, ThronePassed(seat, answer.cards[0] if answer.cards else None))
         if self.public.passes == PASSES_TO_VOID:
@@ -271,20 +277,20 @@ class Deal:
         if not public.sizes[seat] and self._has_ended():
             self._end(events)
         elif not public.asked:
-            self._publish(events, TrickEnded(public.next_leader()))
+            self._publish(events, _TRICK_ENDED[public.next_leader()])
 
     def _yield(self, seat: int, _: Answer, events: list[Event]) -> None:
-        self._let_stand(Yielded(seat), events)
+        self._let_stand(_YIELDED[seat], events)
 
     def _wind(self, seat: int, _: Answer, events: list[Event]) -> None:
-        self._let_stand(WindClaimed(seat), events)
+        self._let_stand(_WIND_CLAIMED[seat], events)
 
     def _let_stand(self, event: Passed | Yielded | WindClaimed, events: list[Event]) -> None:
         public = self.public
         public.apply(event)
         events.append(event)
         if not public.asked:
-            ended = TrickEnded(public.next_leader())
+            ended = _TRICK_ENDED[public.next_leader()]
             public.apply(ended)
             events.append(ended)
 

@@ -28,9 +28,10 @@ def legal_answers(view: View) -> list[Answer]:
 
 def verify_answer(view: View, answer: Answer) -> Answer:
     """See `View.verify`."""
-    if not view.asked:
+    public = view.public
+    if view.answered or view.seat not in public.asked:
         raise IllegalAnswer(Refusal.NOT_ASKED, f"seat {view.seat} is not asked now")
-    if view.public.phase is Phase.PLAY:
+    if public.phase is Phase.PLAY:
         return _verify_play(view, answer) if answer.word is Word.PLAY else _verify_word(view, answer)
     legal = legal_answers(view)
     if answer not in legal:

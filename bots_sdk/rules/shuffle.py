@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import itertools
+from collections.abc import Iterator
 from functools import lru_cache
+from struct import Struct
 
 from bots_sdk.rules.cards import BIG_JOKER, EMPEROR_CARD, GUARD_JOKER, PACKS, SEATS, SMALL_JOKER
 from bots_sdk.rules.options import FIRST_STRENGTH, GuardBy, Options
@@ -12,7 +15,7 @@ from bots_sdk.rules.options import FIRST_STRENGTH, GuardBy, Options
 DEAL_LABEL = b"baohuang/deal/1/"
 COMMITMENT_LABEL = b"baohuang/commitment/1/"
 _WORD_BYTES = 8
-_WORDS_OF_BLOCK = 4
+_four_words = Struct(">4Q").unpack
 
 
 @lru_cache(maxsize=16)
@@ -35,39 +38,29 @@ def deal_seed(secret: bytes, number: int) -> bytes:
 
 def shuffled(cards: bytes, seed: bytes) -> bytes:
     """The cards in the order that the seed gives: Fisher–Yates from the top, numbers from SHA-256 in counter mode."""
+    return _shuffled(cards, _words(seed))
+
+
+def _shuffled(cards: bytes, words: Iterator[int]) -> bytes:
     order = bytearray(cards)
-    draw = _Draws(seed)
     for last in range(len(order) - 1, 0, -1):
-        other = draw.below(last + 1)
+        word = next(words)
+        # Each place is as likely: numbers from the ragged end are thrown away.
+        while word >= _LIMITS[last]:
+            word = next(words)
+        other = word % (last + 1)
         order[last], order[other] = order[other], order[last]
     return bytes(order)
 
 
-class _Draws:
+_LIMITS = tuple(2**64 - 2**64 % bound for bound in range(1, 257))
+"""Where the ragged end begins for so many places and one."""
+
+
+def _words(seed: bytes) -> Iterator[int]:
     """Unsigned 64-bit big-endian numbers: the blocks SHA-256(seed + counter), counter 64-bit big-endian from 0."""
-
-    def __init__(self, seed: bytes) -> None:
-        self._seed = seed
-        self._counter = 0
-        self._words: list[int] = []
-
-    def below(self, bound: int) -> int:
-        """A number from 0 to bound - 1, each as likely: draws from the ragged end are thrown away."""
-        limit = 2**64 - 2**64 % bound
-        while True:
-            if not self._words:
-                self._refill()
-            word = self._words.pop()
-            if word < limit:
-                return word % bound
-
-    def _refill(self) -> None:
-        block = hashlib.sha256(self._seed + self._counter.to_bytes(_WORD_BYTES, "big")).digest()
-        self._counter += 1
-        words = [
-            int.from_bytes(block[at * _WORD_BYTES : (at + 1) * _WORD_BYTES], "big") for at in range(_WORDS_OF_BLOCK)
-        ]
-        self._words = words[::-1]
+    for counter in itertools.count():
+        yield from _four_words(hashlib.sha256(seed + counter.to_bytes(_WORD_BYTES, "big")).digest())
 
 
 def deck_order(options: Options, secret: bytes, number: int) -> bytes:

@@ -25,11 +25,26 @@ UNTIMED = Charge(0.0, 0.0, timed_out=False)
 """Of a decision that the platform takes itself."""
 
 
+class Departure:
+    """The writing of one message, shared by the clocks of all requests in it: `at` is None until it is written.
+
+    A message carries hundreds of requests, and to tell each clock costs a look at memory that has gone cold.
+    """
+
+    __slots__ = ("at", "lag")
+
+    def __init__(self) -> None:
+        self.at: float | None = None
+        self.lag = 0.0
+
+
 class SeatClock:
     """Limit, bank, increment and grace for one seat of one match.
 
-    One decision is `ask`, perhaps `written`, then `stop`. `lag` is the service's own accumulated lateness in seconds, a
-    number that only grows: what it grew by during a decision is not charged. `limit_ms` is `limit` in milliseconds.
+    One decision is `ask`, perhaps `leave_with` or `written`, then `stop`. `lag` is the service's own accumulated
+    lateness in seconds, a number that only grows: what it grew by during a decision is not charged. `limit_ms` and
+    `bank_ms` are `limit` and `bank` in milliseconds, as a field of 32 bits shows them. `departure` is that of the
+    message with the request, and `place` where in it the request stands; they are the session's business.
     """
 
     __slots__ = (
@@ -42,7 +57,10 @@ class SeatClock:
         "_shortest",
         "_start",
         "bank",
+        "bank_ms",
+        "departure",
         "limit_ms",
+        "place",
     )
 
     def __init__(self, rules: ClockRules) -> None:
@@ -52,7 +70,9 @@ class SeatClock:
         self._shortest = min((limit or 0.0, *(limit.total_seconds() for _, limit in rules.limits)))
         self._grace = rules.grace.total_seconds()
         self._increment = rules.increment.total_seconds()
-        self.bank = rules.bank.total_seconds()
+        self._set_bank(rules.bank.total_seconds())
+        self.departure: Departure | None = None
+        self.place = 0
         # When time began to run or, while the request waits to be written, will begin for want of patience.
         self._start = 0.0
         self._runs = False
@@ -63,14 +83,14 @@ class SeatClock:
         """Seconds for the decision asked for last, before the bank is touched; 0 with clocks off."""
         return self._limit or 0.0
 
-    @property
-    def bank_ms(self) -> int:
-        """The bank in whole milliseconds, as a field of 32 bits shows it: it may grow beyond seven weeks."""
-        return min(int(self.bank * 1000), MOST_MS) if self.bank else 0
-
     def _set_limit(self, limit: float | None) -> None:
         self._limit = limit
         self.limit_ms = min(int((limit or 0.0) * 1000), MOST_MS)
+
+    def _set_bank(self, bank: float) -> None:
+        # It may grow beyond seven weeks.
+        self.bank = bank
+        self.bank_ms = min(int(bank * 1000), MOST_MS)
 
     def ask(self, now: float, lag: float, phase: Phase, *, reachable: bool) -> None:
         """A decision of this kind is asked for. Without a wire to the bot its time runs from now on."""
@@ -79,6 +99,21 @@ class SeatClock:
         self._runs = not reachable
         self._start = now + WRITE_PATIENCE if reachable else now
         self._lag_at_start = lag
+        self.departure = None
+
+    def leave_with(self, departure: Departure, place: int) -> None:
+        """The request waits to be written, in this message."""
+        if self.departure is not None:
+            self._look_back()
+        self.departure = departure
+        self.place = place
+
+    def _look_back(self) -> None:
+        """If the message with the request has been written meanwhile, time runs since then."""
+        departure = self.departure
+        if departure is not None and departure.at is not None:
+            self.departure = None
+            self.written(departure.at, departure.lag)
 
     def written(self, now: float, lag: float) -> None:
         """The request is on the wire: time runs, unless it did already, be it for want of patience."""
@@ -89,6 +124,8 @@ class SeatClock:
 
     def unreachable(self, now: float) -> None:
         """The wire broke before the request was written: time runs from now on, unless it did already."""
+        self._look_back()
+        self.departure = None
         if not self._runs:
             self._runs = True
             self._start = min(now, self._start)
@@ -105,16 +142,21 @@ class SeatClock:
         """When the decision is overdue; None with clocks off."""
         if self._limit is None:
             return None
+        if self.departure is not None:
+            self._look_back()
         return self._start + (lag - self._lag_at_start) + self._limit + self.bank + self._grace
 
     def left(self, now: float, lag: float) -> float:
         """Seconds left of the limit, without bank and grace, never below 0; 0 with clocks off."""
         if self._limit is None:
             return 0.0
+        self._look_back()
         return max(0.0, self._limit - max(0.0, now - self._start - (lag - self._lag_at_start)))
 
     def stop(self, now: float, lag: float) -> Charge:
         """The decision is over, by an answer or because it is overdue; settles the bank."""
+        if self.departure is not None:
+            self._look_back()
         # Once for every decision: comparisons cost a fifth of what `max` costs.
         elapsed = now - self._start - (lag - self._lag_at_start)
         if elapsed < 0.0:
@@ -128,10 +170,11 @@ class SeatClock:
         if charged > limit:
             over = charged - limit
             if over > self.bank:
-                self.bank = 0.0
+                self._set_bank(0.0)
                 return Charge(elapsed, charged, True)
-            self.bank -= over
-        self.bank += self._increment
+            self._set_bank(self.bank - over)
+        if self._increment:
+            self._set_bank(self.bank + self._increment)
         return Charge(elapsed, charged, False)
 
 

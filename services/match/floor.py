@@ -95,9 +95,9 @@ class Floor:
     # ---- what a table needs (`Host`)
 
     @property
-    def lag(self) -> float:
-        """Seconds the service was late, accumulated."""
-        return self._lag.total
+    def lag(self) -> Lag:
+        """What the service was late."""
+        return self._lag
 
     @property
     def observer(self) -> MatchMetrics:

@@ -1,55 +1,53 @@
-"""The events of one match, encoded once, with what is needed to tell a deal again from its start."""
+"""The events of one match, numbered, with what is needed to tell a deal again from its start."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from baohuang.match.v1 import match_service_pb2 as pb
-from bots_sdk.convert import event_to_proto
 from bots_sdk.rules.cards import SEATS
-from bots_sdk.rules.events import DealStarted, Event, HandDealt
-from services.match.wire import EventEncoder, encode_resumed, frame_event, retell_event
+from bots_sdk.rules.events import Event, HandDealt
+from services.match.wire import EventEncoder, encode_resumed
 
 
 class EventLog:
     """Numbers and encodes the events of the table `table`; keeps those of the current deal.
 
-    They are kept as one run of bytes: a list of small objects would be most of what a table weighs. The hand of each
-    seat is kept apart: it is the only event that is not the same for all.
+    They are kept as the values they are, most of which exist anyway: encoded they would be most of what a table weighs.
+    The hand of each seat is kept apart: it is the only event that is not the same for all.
     """
 
-    __slots__ = ("_encoder", "_hands", "_hands_at", "_table", "_told", "number")
+    __slots__ = ("_encoder", "_events", "_first", "_hands", "number")
 
     def __init__(self, table: int) -> None:
         self.number = 0
-        self._table = table
         self._encoder = EventEncoder(table)
-        self._told = bytearray()
-        self._hands: tuple[bytes, ...] = ()
-        self._hands_at = 0
+        self._events: list[Event] = []
+        self._first = 1
+        self._hands: tuple[HandDealt, ...] = ()
 
-    def add(self, event: Event) -> bytes:
-        """The record of a public event."""
-        if isinstance(event, DealStarted):
-            self._told.clear()
-        self.number += 1
-        body = self._encoder.body(event, self.number)
-        self._told += retell_event(body)
-        return frame_event(body)
+    def begin(self, events: list[Event], hand_of: Callable[[int], bytes]) -> list[bytes]:
+        """A deal begins: the records of `DealStarted` and of the hand, by seat. The hands have one number for all."""
+        (started,) = events
+        self._first = self.number + 1
+        self.number += 2
+        self._events = [started]
+        self._hands = tuple(HandDealt(hand_of(seat)) for seat in range(SEATS))
+        record = self._encoder.records(events, self._first)
+        return [record + self._encoder.records([hand], self.number) for hand in self._hands]
 
-    def add_hands(self, hand_of: Callable[[int], bytes]) -> list[bytes]:
-        """The five records of the hands, by seat; one number for all of them."""
-        self.number += 1
-        number = self.number
-        self._hands_at = len(self._told)
-        self._hands = tuple(
-            event_to_proto(HandDealt(hand_of(seat)), self._table, number).SerializeToString() for seat in range(SEATS)
-        )
-        return [frame_event(body) for body in self._hands]
+    def add(self, events: list[Event]) -> bytes:
+        """The records of public events of the deal."""
+        number = self.number + 1
+        self.number += len(events)
+        self._events += events
+        return self._encoder.records(events, number)
 
     def resumed(self, resumed: pb.Resumed, seat: int) -> bytes:
         """The `resumed` record of a seat, with every event of the current deal as the seat was told it."""
-        if not self._hands:
+        if not self._events:
             return encode_resumed(resumed, b"")
-        before, after = self._told[: self._hands_at], self._told[self._hands_at :]
-        return encode_resumed(resumed, bytes(before) + retell_event(self._hands[seat]) + after)
+        started, *others = self._events
+        told = [started, self._hands[seat], *others]
+        retold = self._encoder.retold
+        return encode_resumed(resumed, b"".join(retold(event, self._first + at) for at, event in enumerate(told)))

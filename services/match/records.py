@@ -15,9 +15,9 @@ from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.shuffle import commitment
 from services.common.matches import NO_FAULTS, ClockRules, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
-from services.match.clocks import MOST_MS, Charge
+from services.match.clocks import MOST_MS
 from services.match.seat import Seat
-from services.match.wire import TurnEncoder, encode_record
+from services.match.wire import encode_record
 
 SUGGESTED_MARGIN_MS = 50
 """How long before its limit a bot had better answer: some times the cost of a message either way on a busy machine."""
@@ -62,11 +62,6 @@ def seated_of(order: MatchOrder, table: int, seat: int) -> pb.Seated:
     )
 
 
-def seated(order: MatchOrder, table: int, seat: int) -> bytes:
-    """The record that opens a match for a bot."""
-    return encode_record(seated_of(order, table, seat))
-
-
 def resumed(order: MatchOrder, table: int, seat: Seat, points: Sequence[int]) -> pb.Resumed:
     """What a bot that comes back is told, without events and request."""
     return pb.Resumed(seated=seated_of(order, table, seat.index), ready_expected=not seat.ready, points=points)
@@ -88,17 +83,6 @@ def request_of(asking: Asking, left: float) -> pb.Request:
 def request(asking: Asking) -> bytes:
     """The record that asks a seat, with its whole limit and the legal answers."""
     return encode_record(request_of(asking, asking.seat.clock.limit))
-
-
-def bare_request(encoder: TurnEncoder, seat: Seat, phase: Phase, event: int) -> bytes:
-    """The record that asks a seat, with its whole limit."""
-    clock = seat.clock
-    return encoder.request(seat.request, phase, clock.limit_ms, clock.bank_ms, event)
-
-
-def charged(encoder: TurnEncoder, seat: Seat, charge: Charge, *, timed_out: bool = False) -> bytes:
-    """The record that says what the open request of `seat` cost."""
-    return encoder.charged(seat.request, charge.elapsed, charge.charged, seat.clock.bank_ms, timed_out=timed_out)
 
 
 def rejected(table: int, seat: Seat, refused: IllegalAnswer, *, retry: bool) -> bytes:

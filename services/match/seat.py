@@ -31,6 +31,8 @@ class Seat:
     `request` is the number of the open request, 0 when none is open. `house` is set where the platform plays: from the
     start for a house bot, later when one takes over. `watched` says that a deadline of the seat is being watched.
     `late` counts answers that came too late; a client that is slow sends one for each timeout, and no more.
+    `owed` are records that leave with the next events: what an answer of a sealed phase was charged must not travel
+    alone, or others could see by what they are sent themselves that it came.
     `deal_faults` and `spoils` are of the current deal: what the seat did wrong, and that the platform decided for it.
     """
 
@@ -44,6 +46,7 @@ class Seat:
         "illegal_now",
         "index",
         "late",
+        "owed",
         "ready",
         "request",
         "spoils",
@@ -70,6 +73,7 @@ class Seat:
         self.late = 0
         self.disconnects = 0
         self.taken_over = False
+        self.owed = b""
         self.deal_faults = 0
         self.spoils = False
 

@@ -261,7 +261,7 @@ class _Stream:
             await something.wait()
             something.clear()
             # Whatever else becomes ready in this turn of the loop leaves with it: the event wakes us a turn later.
-            message = session.take(clock.monotonic(), floor.lag)
+            message = session.take(clock.monotonic(), floor.lag.total)
             if message is not None:
                 self._metrics.messages_sent += 1
                 await context.write(message)

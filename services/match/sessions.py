@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from services.common.errors import PlatformError, Reason
+from services.match.clocks import Departure
 from services.match.seat import Seat
 
 MESSAGE_BYTES = 1 << 20
@@ -55,10 +56,9 @@ class Session:
     """
 
     __slots__ = (
-        "_bytes",
         "_confirmed",
+        "_departure",
         "_outbox",
-        "_pending",
         "_urgent",
         "_wait",
         "_waits",
@@ -92,8 +92,7 @@ class Session:
         self._waits = False
         self._urgent = False
         self._outbox: list[bytes] = []
-        self._bytes = 0
-        self._pending: list[tuple[int, Seat]] = []
+        self._departure = Departure()
         self._confirmed = 0
 
     @property
@@ -104,7 +103,6 @@ class Session:
     def push(self, record: bytes) -> None:
         """Queues a record that may wait for company."""
         self._outbox.append(record)
-        self._bytes += len(record)
         if not self._waits:
             self._waits = True
             self._wait(self)
@@ -112,15 +110,18 @@ class Session:
     def push_now(self, record: bytes) -> None:
         """Queues a record and wakes the writer."""
         self._outbox.append(record)
-        self._bytes += len(record)
         if not self._urgent:
             self._waits = self._urgent = True
             self._wake()
 
     def push_request(self, record: bytes, seat: Seat) -> None:
         """Queues a request and wakes the writer; the seat's clock starts when it is taken."""
-        self._pending.append((len(self._outbox), seat))
-        self.push_now(record)
+        outbox = self._outbox
+        seat.clock.leave_with(self._departure, len(outbox))
+        outbox.append(record)
+        if not self._urgent:
+            self._waits = self._urgent = True
+            self._wake()
 
     def hurry(self) -> None:
         """What is queued shall wait no longer."""
@@ -144,15 +145,15 @@ class Session:
         """The next message, if there is something to send and credit for it; starts the clocks of its requests."""
         if not self.can_send:
             return None
-        if self._bytes <= MESSAGE_BYTES:
-            message, kept = b"".join(self._outbox), list[bytes]()
+        message = b"".join(self._outbox)
+        departure, self._departure = self._departure, Departure()
+        if len(message) > MESSAGE_BYTES:
+            message = self._split(departure)
         else:
-            message, kept = self._split()
-        taken = len(self._outbox) - len(kept)
-        self._start_clocks(taken, now, lag)
-        self._outbox = kept
-        self._bytes = sum(map(len, kept))
-        self._waits = self._urgent = bool(kept)
+            self._outbox.clear()
+        departure.lag = lag
+        departure.at = now
+        self._waits = self._urgent = bool(self._outbox)
         self.sent += 1
         self.sent_at = now
         return message
@@ -171,22 +172,20 @@ class Session:
     @property
     def is_flooded(self) -> bool:
         """The client reads so little that no more is kept for it."""
-        return self._bytes > OUTBOX_BYTES
+        return sum(map(len, self._outbox)) > OUTBOX_BYTES
 
-    def _split(self) -> tuple[bytes, list[bytes]]:
+    def _split(self, departure: Departure) -> bytes:
+        """As much of the outbox as a message holds. Requests in the rest leave with the next one."""
         size = taken = 0
         for record in self._outbox:
             if taken and size + len(record) > MESSAGE_BYTES:
                 break
             size += len(record)
             taken += 1
-        return b"".join(self._outbox[:taken]), self._outbox[taken:]
-
-    def _start_clocks(self, taken: int, now: float, lag: float) -> None:
-        later = []
-        for position, seat in self._pending:
-            if position < taken:
-                seat.clock.written(now, lag)
-            else:
-                later.append((position - taken, seat))
-        self._pending = later
+        for seat in self.seats.values():
+            clock = seat.clock
+            if clock.departure is departure and clock.place >= taken:
+                clock.leave_with(self._departure, clock.place - taken)
+        message = b"".join(self._outbox[:taken])
+        del self._outbox[:taken]
+        return message

@@ -21,15 +21,17 @@ from bots_sdk.replay import Cause, RecordBuilder, compress_record
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.deal import Deal
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
-from bots_sdk.rules.events import DealStarted, Event
+from bots_sdk.rules.events import Event
 from bots_sdk.rules.match import Match
 from bots_sdk.rules.shuffle import deck_order
 from services.common.matches import HOUSE_PREFIX, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match import records
-from services.match.clocks import UNTIMED, Charge
+from services.match.clocks import UNTIMED, Charge, Lag
 from services.match.log import EventLog
 from services.match.seat import Seat, Wire
-from services.match.wire import TurnEncoder
+from services.match.wire import TurnEncoder, encode_record
+
+_ANSWERED = Cause.ANSWERED
 
 TAKEOVER_BOT = "greedy"
 """The house bot that plays on in a seat that has timed out too often."""
@@ -51,8 +53,8 @@ class Host(Protocol):
     """What a table needs of the floor it stands on."""
 
     @property
-    def lag(self) -> float:
-        """Seconds the service itself was late, accumulated."""
+    def lag(self) -> Lag:
+        """What the service itself was late."""
 
     @property
     def observer(self) -> TableObserver:
@@ -79,6 +81,7 @@ class Table:
         self.order = order
         self.seats = tuple(Seat(index, entrant, order.clock) for index, entrant in enumerate(order.seats))
         self._host = host
+        self._lag = host.lag
         self._observer = host.observer
         self._house = house
         self._started_at = host.wall()
@@ -91,7 +94,7 @@ class Table:
         self._voided = 0
         self._log = EventLog(number)
         self._encoder = TurnEncoder(number)
-        self._wires: tuple[Wire, ...] = ()
+        self._wires = 0
         self._record = RecordBuilder(records.record_head(order))
         self._house_turns: deque[Seat] = deque()
         for seat in self.seats:
@@ -102,11 +105,12 @@ class Table:
 
     def open(self, wires: dict[int, Wire], now: float) -> None:
         """Tells the remote bots of their seats and waits for them to be ready."""
+        seated = records.seated_of(self.order, self.number, 0)
         for index, wire in wires.items():
-            seat = self.seats[index]
-            seat.wire = wire
-            wire.push_now(records.seated(self.order, self.number, index))
-        self._gather_wires()
+            self.seats[index].wire = wire
+            seated.seat = index
+            wire.push_now(encode_record(seated))
+        self._count_wires()
         self._start_if_ready(now)
 
     def ready(self, seat: Seat, now: float) -> bool:
@@ -127,8 +131,7 @@ class Table:
         if self.unready:
             return
         self._playing = True
-        self._publish(self._match.start())
-        self._advance(now)
+        self._begin_deal(self._match.start(), now)
 
     # ---- the four calls
 
@@ -141,8 +144,9 @@ class Table:
         if seat.house is not None or not seat.request or decision.request != seat.request:
             self._observer.late_answers += 1
             return seat.excuse_late()
-        lag = self._host.lag
-        due = seat.clock.due(lag)
+        lag = self._lag.total
+        clock = seat.clock
+        due = clock.due(lag)
         if due is not None and now > due:
             self._time_out(seat, now)
             return seat.excuse_late()
@@ -154,22 +158,22 @@ class Table:
         except IllegalAnswer as refused:
             self._refuse(seat, refused, now)
             return False
-        charge = seat.clock.stop(now, lag)
-        seat.timeouts_in_a_row = 0
-        self._observer.decided(phase, charge.elapsed)
-        self._record.answered(
-            seat.index, phase, answer, charged=charge.charged, elapsed=charge.elapsed, refused=seat.illegal_now
-        )
-        self._close(seat, records.charged(self._encoder, seat, charge))
-        self._publish(events)
-        self._advance(now)
+        elapsed, charged, _ = clock.stop(now, lag)
+        self._observer.decided(phase, elapsed)
+        self._record.answered(seat.index, phase, answer, _ANSWERED, charged, elapsed, seat.illegal_now)
+        if seat.wire is not None:
+            seat.owed = self._encoder.charged(seat.request, elapsed, charged, clock.bank_ms)
+        seat.request = seat.illegal_now = seat.timeouts_in_a_row = 0
+        self._decisions += 1
+        if events:
+            self._go_on(events, now)
         return True
 
     def overdue(self, seat: Seat, now: float) -> float | None:
         """A watched deadline has come: the time to look again, or None if nothing is open or it has been dealt with."""
         if not seat.request or seat.house is not None or self._over:
             return None
-        due = seat.clock.due(self._host.lag)
+        due = seat.clock.due(self._lag.total)
         if due is None or due > now:
             return due
         self._time_out(seat, now)
@@ -196,11 +200,12 @@ class Table:
     def attach(self, seat: Seat, wire: Wire, now: float) -> None:
         """The bot has a (new) wire: it is told where the seat stands."""
         seat.wire = wire
-        self._gather_wires()
+        self._count_wires()
+        seat.owed = b""
         resumed = records.resumed(self.order, self.number, seat, self._match.points)
         request = None
         if seat.request and seat.house is None:
-            request = records.request_of(self._asking(seat), seat.clock.left(now, self._host.lag))
+            request = records.request_of(self._asking(seat), seat.clock.left(now, self._lag.total))
             resumed.request.CopyFrom(request)
         record = self._log.resumed(resumed, seat.index)
         if request is None:
@@ -213,7 +218,8 @@ class Table:
     def detach(self, seat: Seat, now: float) -> None:
         """The wire is broken; the clock goes on."""
         seat.wire = None
-        self._gather_wires()
+        seat.owed = b""
+        self._count_wires()
         seat.disconnects += 1
         if seat.request:
             seat.clock.unreachable(now)
@@ -240,99 +246,106 @@ class Table:
             seat.wire.push_now(records.rejected(self.number, seat, refused, retry=retry))
         if not retry:
             seat.spoils = True
-            charge = seat.clock.stop(now, self._host.lag)
+            charge = seat.clock.stop(now, self._lag.total)
             times = seat.illegal_now
-            self._close(seat, records.charged(self._encoder, seat, charge))
+            self._close(seat, charge)
             default = self._match.deal.default(seat.index)
             self._apply(seat, default, Cause.ILLEGAL, now, charge, times)
 
     def _time_out(self, seat: Seat, now: float) -> None:
-        charge = seat.clock.stop(now, self._host.lag)
+        charge = seat.clock.stop(now, self._lag.total)
         seat.spoils = True
         seat.deal_faults += 1
         seat.timeouts += 1
         seat.timeouts_in_a_row += 1
         self._observer.timeouts += 1
         refused = seat.illegal_now
-        self._close(seat, records.charged(self._encoder, seat, charge, timed_out=True))
+        self._close(seat, charge, timed_out=True)
         if 0 < self.order.faults.takeover_after <= seat.timeouts_in_a_row:
             seat.taken_over = True
             seat.deal_faults += 1
             self._seat_house(seat, TAKEOVER_BOT)
             if seat.wire is not None:
-                seat.wire.push(records.taken_over(self.number))
+                seat.owed += records.taken_over(self.number)
         default = self._match.deal.default(seat.index)
         self._apply(seat, default, Cause.TIMED_OUT, now, charge, refused)
 
-    def _close(self, seat: Seat, charged: bytes) -> None:
+    def _close(self, seat: Seat, charge: Charge, *, timed_out: bool = False) -> None:
+        if seat.wire is not None:
+            bank_ms = seat.clock.bank_ms
+            seat.owed = self._encoder.charged(seat.request, charge.elapsed, charge.charged, bank_ms, timed_out)
         seat.request = 0
         seat.illegal_now = 0
         self._decisions += 1
-        if seat.wire is not None:
-            seat.wire.push(charged)
 
     def _apply(
         self, seat: Seat, answer: Answer, cause: Cause, now: float, charge: Charge = UNTIMED, refused: int = 0
     ) -> None:
         phase = self._match.deal.public.phase
         events = self._match.answer(seat.index, answer)
-        self._record.answered(
-            seat.index, phase, answer, cause, charged=charge.charged, elapsed=charge.elapsed, refused=refused
-        )
-        self._publish(events)
-        self._advance(now)
+        self._record.answered(seat.index, phase, answer, cause, charge.charged, charge.elapsed, refused)
+        if events:
+            self._go_on(events, now)
 
-    def _gather_wires(self) -> None:
-        self._wires = tuple(seat.wire for seat in self.seats if seat.wire is not None)
+    def _count_wires(self) -> None:
+        self._wires = sum(seat.wire is not None for seat in self.seats)
 
-    def _publish(self, events: list[Event]) -> None:
-        wires = self._wires
-        for event in events:
-            record = self._log.add(event)
-            for wire in wires:
-                wire.push(record)
-            if isinstance(event, DealStarted):
-                self._show_hands()
-        self._observer.events_sent += len(events) * len(wires)
-
-    def _show_hands(self) -> None:
-        hands = self._log.add_hands(self._match.deal.hand)
+    def _begin_deal(self, events: list[Event], now: float) -> None:
+        deal = self._match.deal
+        told = self._log.begin(events, deal.hand)
+        self._observer.events_sent += len(events) * self._wires
+        asked = deal.public.asked
         for seat in self.seats:
-            if seat.wire is not None:
-                seat.wire.push(hands[seat.index])
+            if seat.index in asked:
+                self._ask(seat, told[seat.index], now)
+            elif seat.wire is not None:
+                seat.wire.push(told[seat.index])
 
-    def _advance(self, now: float) -> None:
-        """Asks whoever is to answer now; goes on to the next deal, or to the end."""
-        match = self._match
-        while match.deal.result is not None:
-            self._score()
-            if match.over:
-                self._complete()
-                return
-            self._publish(match.next_deal())
-        for index in match.deal.asked:
-            seat = self.seats[index]
-            if not seat.request:
-                self._ask(seat, now)
+    def _go_on(self, events: list[Event], now: float) -> None:
+        """Tells every seat what has happened, and asks whoever is to answer now; or goes on to the next deal, or ends.
 
-    def _ask(self, seat: Seat, now: float) -> None:
-        self._requests += 1
-        seat.request = self._requests
+        Each seat gets all it is told as one piece: there are five for every decision.
+        """
+        deal = self._match.deal
+        told = self._log.add(events)
+        self._observer.events_sent += len(events) * self._wires
+        asked = deal.public.asked
+        for seat in self.seats:
+            if seat.index in asked:
+                self._ask(seat, told, now)
+            elif seat.wire is not None:
+                if seat.owed:
+                    seat.wire.push(seat.owed + told)
+                    seat.owed = b""
+                else:
+                    seat.wire.push(told)
+        if deal.result is not None:
+            self._end_deal(now)
+
+    def _ask(self, seat: Seat, told: bytes, now: float) -> None:
+        """Asks a seat, once it has been told what has happened before."""
+        self._requests = seat.request = self._requests + 1
+        wire = seat.wire
+        if seat.owed:
+            told = seat.owed + told
+            seat.owed = b""
         if seat.house is not None:
+            if wire is not None:
+                wire.push(told)
             self._house_turns.append(seat)
             self._host.call_house(self)
             return
         phase = self._match.deal.public.phase
-        wire = seat.wire
-        seat.clock.ask(now, self._host.lag, phase, reachable=wire is not None)
+        clock = seat.clock
+        clock.ask(now, self._lag.total, phase, reachable=wire is not None)
         if wire is not None:
             if wire.list_legal:
                 record = records.request(self._asking(seat))
             else:
-                record = records.bare_request(self._encoder, seat, phase, self._log.number)
-            wire.push_request(record, seat)
+                record = self._encoder.request(seat.request, phase, clock.limit_ms, clock.bank_ms, self._log.number)
+            wire.push_request(told + record, seat)
         if not seat.watched:
-            due = seat.clock.soonest(now)
+            due = clock.soonest(now)
             if due is not None:
                 self._host.watch(self, seat, due)
 
@@ -341,6 +354,13 @@ class Table:
         listed = seat.wire is not None and seat.wire.list_legal
         legal = deal.legal(seat.index) if listed else None
         return records.Asking(self.number, seat, deal.public.phase, self._log.number, legal)
+
+    def _end_deal(self, now: float) -> None:
+        self._score()
+        if self._match.over:
+            self._complete()
+        else:
+            self._begin_deal(self._match.next_deal(), now)
 
     def _score(self) -> None:
         self._record.end_deal(self._match.deal)
@@ -386,7 +406,7 @@ class Table:
         for seat in self.seats:
             seat.request = 0
             if seat.wire is not None:
-                seat.wire.push_now(ended)
+                seat.wire.push_now(seat.owed + ended)
         self._host.ended(self, replace(outcome, record=record))
 
 

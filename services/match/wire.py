@@ -9,6 +9,7 @@ message. `tests/unit/match/test_wire.py` holds them against protobuf's own encod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from google.protobuf.message import Message
@@ -42,6 +43,7 @@ def _frames(kind: type[Message]) -> tuple[bytes, ...]:
     return tuple(_frame(field, size) for size in range(_SHORT))
 
 
+_EVENT = _RECORD_OF[event_pb2.Event.DESCRIPTOR.full_name]
 _EVENT_FRAMES = _frames(event_pb2.Event)
 _REQUEST_FRAMES = _frames(pb.Request)
 _CHARGED_FRAMES = _frames(pb.Charged)
@@ -58,7 +60,6 @@ def encode_record(message: Message) -> bytes:
 _EVENT_TABLE = number_tag(event_pb2.Event, "table")
 _EVENT_NUMBER = number_tag(event_pb2.Event, "number")
 _EVENTS_OF_RESUMED = field_number(pb.Resumed, "events")
-_RETOLD = tuple(delimited(_EVENTS_OF_RESUMED, bytes(size))[: -size or None] for size in range(_SHORT))
 
 
 class EventEncoder:
@@ -69,9 +70,19 @@ class EventEncoder:
     def __init__(self, table: int) -> None:
         self._beginning = _EVENT_TABLE + varint(table) + _EVENT_NUMBER
 
-    def body(self, event: Event, number: int) -> bytes:
-        """The body of an event: what `Event.SerializeToString` gives."""
-        return self._beginning + varint(number) + _what_happened(event)
+    def records(self, events: Sequence[Event], number: int) -> bytes:
+        """The records of events, one after the other; `number` is that of the first."""
+        records = b""
+        for event in events:
+            body = self._beginning + varint(number) + _what_happened(event)
+            size = len(body)
+            records += (_EVENT_FRAMES[size] if size < _SHORT else _frame(_EVENT, size)) + body
+            number += 1
+        return records
+
+    def retold(self, event: Event, number: int) -> bytes:
+        """An event as a part of the body of `Resumed`."""
+        return delimited(_EVENTS_OF_RESUMED, self._beginning + varint(number) + _what_happened(event))
 
 
 # Typed: a `Passed(3)` equals a `Yielded(3)`, both being tuples.
@@ -80,22 +91,8 @@ def _what_happened(event: Event) -> bytes:
     return event_to_proto(event, 0, 0).SerializeToString()
 
 
-def frame_event(body: bytes) -> bytes:
-    """The record of an encoded event."""
-    size = len(body)
-    if size < _SHORT:
-        return _EVENT_FRAMES[size] + body
-    return _frame(_RECORD_OF[event_pb2.Event.DESCRIPTOR.full_name], size) + body
-
-
-def retell_event(body: bytes) -> bytes:
-    """An encoded event as a part of the body of `Resumed`."""
-    size = len(body)
-    return _RETOLD[size] + body if size < _SHORT else delimited(_EVENTS_OF_RESUMED, body)
-
-
 def encode_resumed(resumed: pb.Resumed, events: bytes) -> bytes:
-    """A `resumed` record with events that are encoded already, as `retell_event` gives them, one after the other."""
+    """A `resumed` record with events that are encoded already, as `retold` gives them, one after the other."""
     body = resumed.SerializeToString() + events
     return _frame(_RECORD_OF[pb.Resumed.DESCRIPTOR.full_name], len(body)) + body
 
@@ -117,6 +114,12 @@ _CHARGED_ELAPSED = number_tag(pb.Charged, "elapsed_us")
 _MOST_US = (1 << 32) - 1
 
 
+@lru_cache(maxsize=1024)
+def _limits(phase: int, limit_ms: int) -> bytes:
+    """Those two fields of a request, of which a tournament knows but a few."""
+    return _REQUEST_PHASES[phase] + (_REQUEST_LIMIT + varint(limit_ms) if limit_ms else b"")
+
+
 class TurnEncoder:
     """Encodes what one table sends for every decision: a request, and what it cost."""
 
@@ -128,15 +131,13 @@ class TurnEncoder:
 
     def request(self, request: int, phase: int, limit_ms: int, bank_ms: int, event: int) -> bytes:
         """A `request` record without a list of legal answers; no argument but the times is 0."""
-        body = self._request + varint(request) + _REQUEST_PHASES[phase]
-        if limit_ms:
-            body += _REQUEST_LIMIT + varint(limit_ms)
+        body = self._request + varint(request) + _limits(phase, limit_ms)
         if bank_ms:
             body += _REQUEST_BANK + varint(bank_ms)
         body += _REQUEST_EVENT + varint(event)
         return _REQUEST_FRAMES[len(body)] + body
 
-    def charged(self, request: int, elapsed: float, charged: float, bank_ms: int, *, timed_out: bool) -> bytes:
+    def charged(self, request: int, elapsed: float, charged: float, bank_ms: int, timed_out: bool = False) -> bytes:
         """A `charged` record; times are seconds but the bank, and shown as at most 71 minutes, what the field holds."""
         body = self._charged + varint(request)
         if charged_us := int(charged * 1e6):

@@ -15,6 +15,7 @@ from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.view import View
 from services.common.clock import ManualClock
 from services.common.matches import ClockRules, Entrant, FaultRules, MatchOrder, MatchOutcome
+from services.match.clocks import Lag
 from services.match.seat import Seat
 from services.match.table import Table
 
@@ -38,7 +39,7 @@ class FakeHost:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.lag = 0.0
+        self.lag = Lag(0.0)
         self.observer = Counts()
         self.outcomes: list[MatchOutcome] = []
         self.house: list[Table] = []
@@ -100,7 +101,7 @@ class FakeWire:
 
     def push_request(self, record: bytes, seat: Seat) -> None:
         self.push(record)
-        seat.clock.written(self._host.now, self._host.lag)
+        seat.clock.written(self._host.now, self._host.lag.total)
 
     def kinds(self) -> list[str]:
         return [record.WhichOneof("record") or "" for record in self.records]
@@ -178,7 +179,13 @@ class Play:
         return self
 
     def asked(self) -> list[int]:
-        return [seat for seat, wire in self.wires.items() if wire.request is not None]
+        """The seats whose request is open; a wire is told that a sealed one is closed when all of them are."""
+        seats = self.table.seats
+        return [
+            seat
+            for seat, wire in self.wires.items()
+            if wire.request is not None and wire.request.request == seats[seat].request
+        ]
 
     def answer(self, seat: int, answer: Answer | None = None) -> None:
         """Seat answers its open request, at random unless told."""

@@ -104,7 +104,7 @@ class Visitor:
 
     def read(self) -> None:
         """Reads and confirms all there is."""
-        while (message := self.session.take(self._hall.now, self._hall.floor.lag)) is not None:
+        while (message := self.session.take(self._hall.now, self._hall.floor.lag.total)) is not None:
             self._read += 1
             self.session.heard(self._hall.now, self._read)
             for record in pb.PlayResponse.FromString(message).records:

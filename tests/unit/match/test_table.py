@@ -62,6 +62,21 @@ def test_events_are_the_same_bytes_for_all_but_the_hand() -> None:
             assert len(set(records)) == 1
 
 
+def test_an_answer_of_a_sealed_phase_has_nothing_sent_to_anybody_before_the_last() -> None:
+    play = Play().open()
+    window = play.asked()
+    assert len(window) == 4  # all but the holder
+    sent = [len(wire.records) for wire in play.wires.values()]
+    for seat in window[:-1]:
+        play.answer(seat, Answer(Word.STAY))
+        assert [len(wire.records) for wire in play.wires.values()] == sent
+    play.answer(window[-1], Answer(Word.STAY))
+    for seat, before in enumerate(sent):
+        kinds = [record.WhichOneof("record") for record in play.wires[seat].records[before:]]
+        assert kinds[:2] == (["charged", "event"] if seat in window else kinds[:2])
+        assert "event" in kinds
+
+
 def test_a_missing_answer_is_a_timeout_and_the_default_is_played() -> None:
     play = Play(faults=FaultRules(takeover_after=0)).open()
     silent = play.asked()[0]
@@ -88,6 +103,7 @@ def test_a_late_answer_does_not_count_even_if_nobody_looked_yet() -> None:
     play.host.clock.advance(2.3)  # the sweep has not run
     play.send(seat, decision(request, Answer(Word.SOLO)))
     assert play.host.observer.timeouts == 1
+    play.host.advance(0.1)  # everybody else is late, too, and so the phase is closed
     assert play.wires[seat].last("charged").charged.timed_out
 
 
@@ -162,6 +178,9 @@ def test_illegal_answers_to_one_request_are_bounded() -> None:
     kinds = [kind for kind in play.wires[seat].kinds() if kind == "rejected"]
     assert len(kinds) == 3
     assert not play.wires[seat].last("rejected").rejected.retry
+    assert seat not in play.asked()
+    for other in play.asked():
+        play.answer(other)
     assert play.wires[seat].last("charged").charged.request == request.request
     assert not play.wires[seat].last("charged").charged.timed_out
 
@@ -171,7 +190,7 @@ def test_without_retry_the_default_is_played_at_once() -> None:
     seat = play.asked()[0]
     play.answer(seat, Answer(Word.KICK))
     assert not play.wires[seat].last("rejected").rejected.retry
-    assert play.wires[seat].request is None
+    assert seat not in play.asked()
 
 
 def test_illegal_answers_do_not_stop_the_clock() -> None:
@@ -228,7 +247,7 @@ def test_time_beyond_the_limit_comes_out_of_the_bank() -> None:
 def test_what_the_service_was_late_is_not_charged() -> None:
     play = Play(remote=(0,)).open()
     play.host.clock.advance(30)
-    play.host.lag += 29.5
+    play.host.lag.total += 29.5
     play.host.advance(0)
     assert play.host.observer.timeouts == 0
     play.answer(0)

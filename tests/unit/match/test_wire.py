@@ -9,7 +9,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_from_proto, event_to_proto
 from bots_sdk.convert.varints import varint
 from bots_sdk.rules.events import Event, Passed, Played, TrickEnded, WindClaimed, Yielded
-from services.match.wire import EventEncoder, TurnEncoder, encode_record, encode_resumed, frame_event, retell_event
+from services.match.wire import EventEncoder, TurnEncoder, encode_record, encode_resumed
 
 number = st.integers(1, 2**32 - 1)
 milliseconds = st.integers(0, 2**32 - 1)
@@ -50,10 +50,8 @@ def test_a_charge_too_long_for_its_field_is_cut() -> None:
 
 @given(events, number, number)
 def test_events(event: Event, table: int, at: int) -> None:
-    body = EventEncoder(table).body(event, at)
     message = event_to_proto(event, table, at)
-    assert body == message.SerializeToString()
-    assert frame_event(body) == encode_record(message)
+    assert EventEncoder(table).records([event], at) == encode_record(message)
     back = event_from_proto(message)
     assert back == event
     assert type(back) is type(event)
@@ -61,14 +59,14 @@ def test_events(event: Event, table: int, at: int) -> None:
 
 @given(st.lists(events, max_size=50))
 def test_concatenated_records_are_one_message_in_order(several: list[Event]) -> None:
-    joined = b"".join(frame_event(EventEncoder(1).body(event, at + 1)) for at, event in enumerate(several))
-    records = pb.PlayResponse.FromString(joined).records
+    records = pb.PlayResponse.FromString(EventEncoder(1).records(several, 7)).records
     assert [event_from_proto(record.event) for record in records] == several
+    assert [record.event.number for record in records] == [7 + at for at in range(len(several))]
 
 
 @given(st.lists(events, max_size=50))
 def test_events_are_told_again_in_order(several: list[Event]) -> None:
-    told = b"".join(retell_event(EventEncoder(1).body(event, at + 1)) for at, event in enumerate(several))
+    told = b"".join(EventEncoder(1).retold(event, at + 1) for at, event in enumerate(several))
     (record,) = pb.PlayResponse.FromString(encode_resumed(pb.Resumed(), told)).records
     assert [event_from_proto(event) for event in record.resumed.events] == several
 

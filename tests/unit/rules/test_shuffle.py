@@ -77,11 +77,12 @@ def test_the_documented_vectors_hold() -> None:
 def test_numbers_from_the_ragged_end_are_thrown_away(bound: int) -> None:
     """No seed that anybody can find comes to it, so the numbers are put in by hand."""
     multiple = 2**64 // bound * bound
-    draws = shuffle._Draws(b"")
-    draws._words = [5, 2**64 - 1, multiple] if multiple < 2**64 else [5]
-    assert draws.below(bound) == 5 % bound
-    draws._words = [multiple - 1]
-    assert draws.below(bound) == bound - 1
+    ragged = [2**64 - 1, multiple] if multiple < 2**64 else []
+    cards = bytes(range(bound))
+    stay = range(bound - 2, 0, -1)  # each of these cards is exchanged for itself
+    chosen = shuffle._shuffled(cards, iter([*ragged, 5, *stay]))
+    assert chosen[-1] == 5 % bound
+    assert shuffle._shuffled(cards, iter([*ragged, multiple - 1, *stay])) == cards
 
 
 def test_the_seed_is_an_hmac() -> None:
