@@ -84,7 +84,7 @@ class Gateway:
         self.lobby = Lobby(
             ledger, ticket_key, clock=clock, terms=terms, metrics=metrics.lobby, token_ended=self._send_away
         )
-        self.desk = Desk(ledger, launch, new_seed=lambda: secrets.token_hex(SEED_BYTES))
+        self.desk = Desk(ledger, launch, new_seed=lambda: secrets.token_hex(SEED_BYTES), clock=clock)
         lobby, tournaments = LobbyServicer(self.lobby), TournamentServicer(self.desk)
         access = AccessServicer(AccessTokens(ledger, self.gate))
         self._grpc = GrpcServer(

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from services.common.targets import Target
 from services.ledger.ledger import Ledger
+from services.ledger.values import TournamentState
 from services.tournament.servicer import Desk
-from services.tournament.servicer.desk import TournamentView
+from services.tournament.servicer.views import TournamentView
 from services.tournament.standings import Standing
 from services.web.watching import BotCard, TournamentCard
 
@@ -28,8 +29,9 @@ class PlatformView:
         self._targets = targets
 
     async def tournaments(self) -> Sequence[TournamentCard]:
-        """The newest tournaments."""
-        return [_card(view) for view in (await self._desk.page("", SHOWN)).items]
+        """The newest tournaments, without drafts: whoever looks at the page is nobody in particular."""
+        page = await self._desk.page("", SHOWN, hidden=(TournamentState.DRAFT,))
+        return [_card(view) for view in page.items]
 
     async def standings(self, tournament: str) -> Sequence[Standing]:
         """The table of one."""
@@ -50,7 +52,7 @@ def _card(view: TournamentView) -> TournamentCard:
         name=view.tournament.name,
         state=view.state,
         created_at=view.tournament.created_at,
-        matches=view.plan.report.matches,
+        matches=view.plan.report.matches if view.plan else 0,
         matches_done=view.totals.matches,
         matches_running=view.status.matches_running if view.status else 0,
         deals_done=view.totals.deals,
@@ -58,4 +60,7 @@ def _card(view: TournamentView) -> TournamentCard:
         faults=view.totals.faults,
         message=view.message,
         missing_bots=view.status.missing if view.status else (),
+        entrants=tuple(entry.name for entry in view.entries),
+        least=view.rules.min if view.rules else 0,
+        most=view.rules.max if view.rules else 0,
     )

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from services.common.errors import PlatformError
 from services.common.version import SERVER_VERSION
+from services.ledger.values import TournamentState
 from services.web.markup import Markup, element, join, style_sheet
 from services.web.watching import BotCard, StandingLine, TournamentCard
 
@@ -33,7 +34,8 @@ def make_page(
     """The whole page; `standings` are those of the tournament `shown`, if there is one."""
     sections = [_tournaments(tournaments, shown)]
     if shown is not None:
-        sections.append(_standings(shown, standings))
+        is_open = shown.state is TournamentState.OPEN
+        sections.append(_entrants(shown) if is_open else _standings(shown, standings))
     sections.append(_bots(bots))
     return _document("Baohuang Arena", join(*sections), refresh=REFRESH_SECONDS)
 
@@ -77,6 +79,8 @@ def _tournament_row(card: TournamentCard, is_shown: bool) -> Markup:
     remark = card.message
     if card.missing_bots:
         remark = f"{remark} Waiting for: {', '.join(card.missing_bots)}".strip()
+    if card.state is TournamentState.OPEN:
+        remark = f"{len(card.entrants)} entered, {card.least} to {card.most} may play. {remark}".strip()
     state = element("span", card.state.value, class_=f"state {card.state.value}")
     progress = element("progress", value=card.matches_done, max=max(card.matches, 1))
     running = f" (+{card.matches_running})" if card.matches_running else ""
@@ -90,6 +94,15 @@ def _tournament_row(card: TournamentCard, is_shown: bool) -> Markup:
         _number(card.faults),
     ]
     return element("tr", *cells, class_="shown" if is_shown else None)
+
+
+def _entrants(shown: TournamentCard) -> Markup:
+    title = f"Entrants of {shown.name}"
+    how = f"It is open: bots enter with `baohuang bot enter {shown.name}`."
+    if not shown.entrants:
+        return _section(title, element("p", f"Nobody has entered yet. {how}", class_="soft"))
+    names = [element("li", name) for name in shown.entrants]
+    return _section(title, element("ul", *names, class_="bots"), element("p", how, class_="soft"))
 
 
 def _standings(shown: TournamentCard, standings: Sequence[StandingLine]) -> Markup:

@@ -13,7 +13,10 @@ from services.ledger.values import TournamentState
 
 @dataclass(frozen=True, slots=True)
 class TournamentCard:
-    """One tournament on the page. `message` says why it stands where it does; `missing_bots` are those it waits for."""
+    """One tournament on the page. `message` says why it stands where it does; `missing_bots` are those it waits for.
+
+    Of one that is open, `entrants` have entered so far, and it takes `least` to `most` of them.
+    """
 
     name: str
     state: TournamentState
@@ -26,6 +29,9 @@ class TournamentCard:
     faults: int
     message: str = ""
     missing_bots: tuple[str, ...] = ()
+    entrants: tuple[str, ...] = ()
+    least: int = 0
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True)

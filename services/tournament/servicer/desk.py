@@ -6,19 +6,21 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from dataclasses import dataclass, replace
 
+from services.common.clock import Clock, SystemClock
 from services.common.errors import PlatformError, Reason
 from services.common.targets import Target
 from services.ledger.ledger import Ledger
-from services.ledger.values import Page, Result, Rulings, Totals, Tournament, TournamentState
-from services.tournament.director import FINAL, DirectorStatus
+from services.ledger.values import Page, Result, Side, TournamentState
+from services.tournament.director import FINAL
+from services.tournament.servicer.entrance import Entrance
 from services.tournament.servicer.planner import Planner
-from services.tournament.servicer.plans import Plan, Plans, make_plan
+from services.tournament.servicer.plans import Plan, Plans
 from services.tournament.servicer.releases import read_record, without_open_rounds
 from services.tournament.servicer.running import DirectorLost, DirectorPort, RunningTournament
 from services.tournament.servicer.tables import Tables
-from services.tournament.spec import SpecError, TournamentSpec, format_spec, house_bot_id, parse_spec
+from services.tournament.servicer.verbs import ALLOWED, Verb, verify_allowed
+from services.tournament.servicer.views import TournamentView, Views
 from services.tournament.standings import Order, Standing
 
 __all__ = ["Desk", "DirectorLost", "DirectorPort", "TournamentView"]
@@ -27,8 +29,6 @@ _log = logging.getLogger(__name__)
 
 GOES_ON = (TournamentState.RUNNING,)
 """States that a platform takes up again by itself when it starts."""
-
-_LASTING = tuple(state for state in TournamentState if state.has_begun and not state.is_final)
 
 MOST_IN_FLIGHT = 100_000
 MOST_REASON = 300
@@ -41,46 +41,23 @@ VERB_PAUSE = 0.5
 """Seconds between two offers."""
 
 
-@dataclass(frozen=True, slots=True)
-class TournamentView:
-    """A tournament as people see it: what the ledger says, and what its director says if it has one."""
-
-    tournament: Tournament
-    plan: Plan
-    totals: Totals
-    status: DirectorStatus | None
-    rulings: Rulings
-
-    @property
-    def state(self) -> TournamentState:
-        """Where it stands."""
-        return self.status.state if self.status else self.tournament.state
-
-    @property
-    def message(self) -> str:
-        """Why it stands there."""
-        return self.status.message if self.status else self.tournament.message
-
-    @property
-    def left_out(self) -> int:
-        """How many matches were found not to be played, since a bot in them is excluded."""
-        if self.status is not None:
-            return self.status.matches_left_out
-        finished = self.tournament.state is TournamentState.FINISHED and self.rulings.exclusions
-        return max(0, self.plan.report.matches - self.totals.matches) if finished else 0
-
-
 class Desk:
     """All tournaments of a platform. `launch` starts a director for a tournament by name; `new_seed` draws one."""
 
-    def __init__(self, ledger: Ledger, launch: Callable[[str], DirectorPort], new_seed: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        launch: Callable[[str], DirectorPort],
+        new_seed: Callable[[], str],
+        clock: Clock | None = None,
+    ) -> None:
         self._ledger = ledger
         self._launch = launch
-        self._new_seed = new_seed
-        self._plans = Plans()
-        self._planner = Planner()
+        plans = Plans()
+        self._entrance = Entrance(ledger, Planner(), plans, new_seed, clock or SystemClock())
         self._tables = Tables(ledger)
         self._running: dict[str, RunningTournament] = {}
+        self._views = Views(ledger, plans, self._running)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
         # Held while a result is taken back without a director: one that begins meanwhile would count it as done.
@@ -119,32 +96,53 @@ class Desk:
 
     async def plan(self, spec_yaml: str) -> Plan:
         """What a specification would come to. Raises PlatformError SPEC_INVALID or RATE_LIMITED."""
-        spec = self._seeded(await self._planner.do(lambda: read_spec(spec_yaml)))
-        return await self._planner.do(lambda: make_plan(spec))
+        return await self._entrance.plan(spec_yaml)
 
-    async def create(self, spec_yaml: str) -> TournamentView:
-        """Store a tournament and start its director.
+    async def create(self, spec_yaml: str, state: TournamentState = TournamentState.RUNNING) -> TournamentView:
+        """Store a tournament as a draft, or open, or start its director as well.
 
-        Raises PlatformError SPEC_INVALID, RATE_LIMITED, TOURNAMENT_EXISTS, BOT_UNKNOWN, or DRAINING while the platform
-        stops.
+        Raises PlatformError SPEC_INVALID, RATE_LIMITED, TOURNAMENT_EXISTS, BOT_UNKNOWN, STATE_CONFLICT with too few
+        entrants, or DRAINING while the platform stops.
         """
         self._verify_not_stopping()
-        spec = self._seeded(await self._planner.do(lambda: read_spec(spec_yaml)))
-        await asyncio.to_thread(self._verify_bots, spec)
-        plan = await self._planner.do(lambda: make_plan(spec))
-        assert spec.seed is not None
-        # Whoever knows the seed knows the deals, so it is not in the text that everybody may read.
-        text, secret = format_spec(replace(spec, seed=None)), spec.seed.encode()
-        await asyncio.to_thread(self._ledger.create_tournament, spec.name, text, secret)
-        self._plans.remember(plan)
-        _log.info("tournament %s created", spec.name, extra={"matches": len(plan.schedule), "bots": len(spec.entrants)})
-        self._start(spec.name)
-        return await self.view(spec.name)
+        name = await self._entrance.create(spec_yaml, state)
+        if state.has_begun:
+            self._start(name)
+        return await self.view(name)
+
+    async def edit(self, spec_yaml: str) -> TournamentView:
+        """Put another specification in the place of a draft's. Raises as `Entrance.edit`."""
+        return await self.view(await self._entrance.edit(spec_yaml))
+
+    async def open(self, name: str) -> TournamentView:
+        """Let bots enter. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
+        await self._entrance.open(name)
+        return await self.view(name)
+
+    async def enter(self, name: str, bot: str, by: Side) -> TournamentView:
+        """A bot will play. Raises PlatformError TOURNAMENT_UNKNOWN, BOT_UNKNOWN, STATE_CONFLICT or RATE_LIMITED."""
+        await self._entrance.enter(name, bot, by)
+        return await self.view(name)
+
+    async def withdraw(self, name: str, bot: str, by: Side) -> TournamentView:
+        """A bot will not play after all. Raises as `enter`."""
+        await self._entrance.withdraw(name, bot, by)
+        return await self.view(name)
+
+    async def start(self, name: str) -> TournamentView:
+        """Settle who plays, and play. Raises as `Entrance.start`, or PlatformError DRAINING."""
+        self._verify_not_stopping()
+        async with self._entrance.holding(name):
+            await self._entrance.start(name)
+            self._start(name)
+        return await self.view(name)
 
     async def pause(self, name: str, reason: str = "") -> TournamentView:
         """Finish what runs, then stop. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
-        one = await self._running_or_conflict(name, "paused")
-        if one is not None:
+        one = self._running.get(name)
+        if one is None:  # then there is nothing left to be finished
+            await self._verify_allowed(name, Verb.PAUSE)
+        else:
             await self._offer(one, lambda: one.director.pause(reason))
         return await self.view(name)
 
@@ -158,22 +156,27 @@ class Desk:
             await one.wait_for_end()
         allowed = [TournamentState.PAUSED, *GOES_ON]
         async with self._between:
-            await self._verify_state(name, allowed, "resumed")
+            await self._verify_allowed(name, Verb.RESUME)
             await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.RUNNING)
             self._start(name)
         return await self.view(name)
 
     async def cancel(self, name: str) -> TournamentView:
         """End it for good; results stay. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
-        one = self._running.get(name)
+        async with self._entrance.holding(name):  # one that is just being started will have a director
+            one = self._running.get(name)
+            if one is None:
+                await self._end(name)
         if one is not None:
             await self._offer(one, one.director.cancel)
             await one.wait_for_end()
-        # Also after a director: one that was about to pause has not listened any more.
-        allowed = [state for state in TournamentState if state is not TournamentState.FINISHED]
-        await self._verify_state(name, allowed, "cancelled")
-        await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.CANCELLED)
+            await self._end(name)  # one that was about to pause has not listened any more
         return await self.view(name)
+
+    async def _end(self, name: str) -> None:
+        await self._verify_allowed(name, Verb.CANCEL)
+        await asyncio.to_thread(self._ledger.transition, name, ALLOWED[Verb.CANCEL], TournamentState.CANCELLED)
+        self._entrance.tell_cancelled(name)
 
     async def exclude(self, name: str, bot: str, *, annulled: bool, reason: str = "") -> TournamentView:
         """An entrant plays no more; what it has played counts, or counts for nobody.
@@ -182,7 +185,8 @@ class Desk:
         """
         verify_reason(reason)
         view = await self.view(name)
-        if bot not in view.plan.spec.entrants:
+        verify_allowed(name, view.tournament.state, Verb.EXCLUDE)
+        if view.plan is None or bot not in view.plan.spec.entrants:
             raise PlatformError(Reason.BOT_UNKNOWN, f"No bot named {bot!r} is entered in {name!r}.", bots=bot)
         await asyncio.to_thread(lambda: self._ledger.exclude(name, bot, annulled=annulled, reason=reason))
         _log.info("%s excluded from %s", bot, name, extra={"annulled": annulled})
@@ -197,7 +201,7 @@ class Desk:
         if in_flight is not None and not 1 <= in_flight <= MOST_IN_FLIGHT:
             message = f"in_flight: must be from 1 to {MOST_IN_FLIGHT}, or 0; not {in_flight}."
             raise PlatformError(Reason.MALFORMED, message, field="in_flight")
-        await self._verify_state(name, _LASTING, "played faster or slower")
+        await self._verify_allowed(name, Verb.IN_FLIGHT)
         await asyncio.to_thread(self._ledger.set_in_flight, name, in_flight)
         await self._heed(name)
         return await self.view(name)
@@ -209,7 +213,10 @@ class Desk:
         over, a bot in the match is excluded, or its deals are known by now.
         """
         verify_reason(reason)
-        needed = _needed(await self.view(name), number)
+        view = await self.view(name)
+        verify_allowed(name, view.tournament.state, Verb.REQUEUE)
+        assert view.plan is not None
+        needed = _needed(view.plan, view.rulings.excluded, number)
         one = self._running.get(name)
         if one is not None:
             if await self._offer(one, lambda: one.director.requeue(number, reason)):
@@ -219,7 +226,7 @@ class Desk:
             if name in self._running:
                 message = f"The tournament {name!r} is just being resumed: ask again."
                 raise PlatformError(Reason.STATE_CONFLICT, message, tournament=name)
-            await self._verify_state(name, _LASTING, "played again in parts")
+            await self._verify_allowed(name, Verb.REQUEUE)
             await asyncio.to_thread(self._ledger.retract, name, number, needed, reason)
         return await self.view(name)
 
@@ -250,22 +257,18 @@ class Desk:
 
     async def view(self, name: str) -> TournamentView:
         """One tournament. Raises PlatformError TOURNAMENT_UNKNOWN."""
-        return await asyncio.to_thread(self._look, name)
+        return await asyncio.to_thread(self._views.look, name)
 
-    async def page(self, after: str, limit: int) -> Page[TournamentView]:
-        """Tournaments, the newest first."""
-
-        def look() -> Page[TournamentView]:
-            page = self._ledger.tournaments(after=after, limit=limit)
-            return Page(tuple(self._look(tournament.name) for tournament in page.items), page.after)
-
-        return await asyncio.to_thread(look)
+    async def page(self, after: str, limit: int, hidden: Collection[TournamentState] = ()) -> Page[TournamentView]:
+        """Tournaments less those in `hidden` states, the newest first."""
+        return await asyncio.to_thread(self._views.page, after, limit, hidden)
 
     async def standings(self, name: str, order: Order = Order.POINTS) -> list[Standing]:
         """The table, best first. Raises PlatformError TOURNAMENT_UNKNOWN, or STATE_CONFLICT for beans without beans."""
 
         def look() -> list[Standing]:
-            return self._tables.of(self._plans.of(self._ledger.tournament(name)), order)
+            plan = self._views.plan_of(self._ledger.tournament(name))
+            return [] if plan is None else self._tables.of(plan, order)
 
         return await asyncio.to_thread(look)
 
@@ -278,7 +281,11 @@ class Desk:
 
         def look() -> bytes:
             tournament = self._ledger.tournament(name)
-            return read_record(self._ledger, tournament, self._plans.of(tournament).schedule, number)
+            plan = self._views.plan_of(tournament)
+            if plan is None:
+                message = f"The tournament {name!r} was not started, so there are no matches."
+                raise PlatformError(Reason.STATE_CONFLICT, message, tournament=name, state=tournament.state)
+            return read_record(self._ledger, tournament, plan.schedule, number)
 
         return await asyncio.to_thread(look)
 
@@ -291,7 +298,10 @@ class Desk:
 
         def look() -> list[Result]:
             tournament = self._ledger.tournament(name)
-            return list(without_open_rounds(self._ledger, tournament, self._plans.of(tournament).schedule, results))
+            plan = self._views.plan_of(tournament)
+            if plan is None:
+                return []
+            return list(without_open_rounds(self._ledger, tournament, plan.schedule, results))
 
         return await asyncio.to_thread(look)
 
@@ -299,26 +309,17 @@ class Desk:
         """One tournament, again after every change, until nothing more will change by itself."""
         while True:
             one = self._running.get(name)
-            news = asyncio.ensure_future(one.wait_for_news()) if one else None
+            news = asyncio.ensure_future(one.wait_for_news() if one else self._entrance.wait_for_news(name))
             try:
-                yield await self.view(name)
-                if news is None:
+                view = await self.view(name)
+                yield view
+                if one is None and name in self._running:  # it was just started, or resumed
+                    continue
+                if one is None and view.state is not TournamentState.OPEN:
                     return
                 await news
             finally:
-                if news is not None:
-                    news.cancel()
-
-    def _look(self, name: str) -> TournamentView:
-        one = self._running.get(name)
-        tournament = self._ledger.tournament(name)
-        return TournamentView(
-            tournament,
-            self._plans.of(tournament),
-            self._ledger.totals(name),
-            one.status if one else None,
-            self._ledger.rulings(name),
-        )
+                news.cancel()
 
     # ---- directors
 
@@ -345,59 +346,19 @@ class Desk:
             one.end()
 
     async def _set_state(self, name: str, state: TournamentState, message: str) -> None:
-        allowed = [old for old in TournamentState if old not in FINAL]
+        allowed = [old for old in TournamentState if old.has_begun and old not in FINAL]
         try:
             await asyncio.to_thread(self._ledger.transition, name, allowed, state, message)
         except PlatformError as error:
             _log.error("state of %s not written: %s", name, error.message)
 
-    async def _running_or_conflict(self, name: str, wanted: str) -> RunningTournament | None:
-        """The running tournament; None for one that is paused already."""
-        one = self._running.get(name)
-        if one is None:
-            await self._verify_state(name, [TournamentState.PAUSED], wanted)
-        return one
-
-    async def _verify_state(self, name: str, allowed: Collection[TournamentState], wanted: str) -> None:
-        """Said in the words of whoever asked; the ledger, which knows only states, keeps watch as well."""
-        state = (await asyncio.to_thread(self._ledger.tournament, name)).state
-        if state not in allowed:
-            raise PlatformError(
-                Reason.STATE_CONFLICT,
-                f"The tournament {name!r} is {state}, it cannot be {wanted}.",
-                tournament=name,
-                state=state,
-            )
+    async def _verify_allowed(self, name: str, verb: Verb) -> None:
+        """Said in the words of the verbs; the ledger, which knows only states, keeps watch as well."""
+        verify_allowed(name, (await asyncio.to_thread(self._ledger.tournament, name)).state, verb)
 
     def _verify_not_stopping(self) -> None:
         if self._stopping:
             raise PlatformError(Reason.DRAINING, "The platform is stopping; no tournament is started any more.")
-
-    def _verify_bots(self, spec: TournamentSpec) -> None:
-        remote = [name for name in spec.entrants if house_bot_id(name) is None]
-        known = self._ledger.bots_named(remote)
-        unknown = [name for name in remote if name not in known]
-        if unknown:
-            raise PlatformError(
-                Reason.BOT_UNKNOWN,
-                f"No bot is registered under the name {', '.join(map(repr, unknown))} of the specification.",
-                bots=", ".join(unknown),
-            )
-
-    def _seeded(self, spec: TournamentSpec) -> TournamentSpec:
-        return spec if spec.seed is not None else replace(spec, seed=self._new_seed())
-
-
-def read_spec(spec_yaml: str) -> TournamentSpec:
-    """The specification; raises PlatformError SPEC_INVALID with every problem, each with its key and line."""
-    try:
-        return parse_spec(spec_yaml)
-    except SpecError as error:
-        first = error.problems[0]
-        problems = " ".join(str(problem) for problem in error.problems)
-        raise PlatformError(
-            Reason.SPEC_INVALID, f"The specification is wrong: {problems}", key=first.path, line=str(first.line)
-        ) from None
 
 
 def verify_reason(reason: str) -> None:
@@ -408,16 +369,15 @@ def verify_reason(reason: str) -> None:
         )
 
 
-def _needed(view: TournamentView, number: int) -> list[int]:
+def _needed(plan: Plan, excluded: frozenset[str], number: int) -> list[int]:
     """The matches with the same deals as one that is to be played again, as far as they are played at all.
 
     Raises PlatformError MALFORMED without such a match, STATE_CONFLICT if a bot in it is excluded.
     """
-    name, schedule, players = view.tournament.name, view.plan.schedule, view.plan.spec.players
+    name, schedule, players = plan.spec.name, plan.schedule, plan.spec.players
     if not 0 <= number < len(schedule):
         message = f"number: {name!r} has no match {number}; it has 0 to {len(schedule) - 1}."
         raise PlatformError(Reason.MALFORMED, message, field="number")
-    excluded = view.rulings.excluded
 
     def out(one: int) -> frozenset[str]:
         return excluded.intersection(players[index] for index in schedule.match(one).entrants)

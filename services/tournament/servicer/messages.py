@@ -8,10 +8,10 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from services.common.errors import PlatformError, Reason
-from services.ledger.values import Exclusion, Result, TournamentState
+from services.ledger.values import Entry, Exclusion, Result, Side, TournamentState
 from services.tournament.schedule import Spread
-from services.tournament.servicer.desk import TournamentView
 from services.tournament.servicer.plans import Plan
+from services.tournament.servicer.views import TournamentView
 from services.tournament.standings import Order, RoleStanding, Standing
 
 _STATES = {
@@ -43,6 +43,23 @@ def order_from_proto(order: int) -> Order:
     )
 
 
+_BEGINNINGS = {
+    pb.STATE_UNSPECIFIED: TournamentState.RUNNING,
+    pb.STATE_DRAFT: TournamentState.DRAFT,
+    pb.STATE_OPEN: TournamentState.OPEN,
+    pb.STATE_RUNNING: TournamentState.RUNNING,
+}
+
+
+def beginning_from_proto(state: int) -> TournamentState:
+    """How far a new tournament goes at once. Raises PlatformError MALFORMED for a state that none begins in."""
+    for number, known in _BEGINNINGS.items():
+        if number == state:
+            return known
+    message = f"state: a tournament does not begin in {state}; it does as a draft (7), open (1) or running (2)."
+    raise PlatformError(Reason.MALFORMED, message, field="state")
+
+
 def annulled_from_proto(results: int) -> bool:
     """Whether the results of an excluded bot count no more. Raises PlatformError MALFORMED for an unknown number."""
     if results not in pb.ExcludedResults.values():
@@ -71,20 +88,28 @@ def tournament_to_proto(view: TournamentView) -> pb.Tournament:
         spec_yaml=view.tournament.spec_yaml,
         created_at=moment_to_proto(view.tournament.created_at),
         progress=progress_to_proto(view),
-        plan=plan_to_proto(view.plan),
+        plan=None if view.plan is None else plan_to_proto(view.plan),
         missing_bots=view.status.missing if view.status else (),
         exclusions=map(exclusion_to_proto, view.rulings.exclusions),
         in_flight=view.rulings.in_flight or 0,
+        entries=map(entry_to_proto, view.entries),
+        min_entrants=view.rules.min if view.rules else 0,
+        max_entrants=view.rules.max if view.rules else 0,
     )
+
+
+def entry_to_proto(entry: Entry) -> pb.Entry:
+    """A bot that will play once it is started."""
+    return pb.Entry(bot=entry.name, entered_at=moment_to_proto(entry.at), by_itself=entry.by is Side.BOT)
 
 
 def progress_to_proto(view: TournamentView) -> pb.Progress:
     """How far it is; what is done is what the ledger has."""
     return pb.Progress(
-        matches=view.plan.report.matches,
+        matches=view.plan.report.matches if view.plan else 0,
         matches_done=view.totals.matches,
         matches_running=view.status.matches_running if view.status else 0,
-        deals=view.plan.report.deals,
+        deals=view.plan.report.deals if view.plan else 0,
         deals_done=view.totals.deals,
         attempts_void=view.totals.attempts_void,
         faults=view.totals.faults,

@@ -9,10 +9,15 @@ import grpc.aio
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from baohuang.tournament.v1 import tournament_service_pb2_grpc as pb_grpc
+from services.access.callers import Caller, current_caller
 from services.common.errors import PlatformError, Reason
+from services.common.scopes import Scope
+from services.ledger import tournaments
+from services.ledger.values import Side, Tournament, TournamentState
 from services.tournament.servicer import messages
 from services.tournament.servicer.desk import Desk
 from services.tournament.servicer.stopping import parse_decided_groups
+from services.tournament.servicer.views import TournamentView
 
 SERVICE_NAME = "baohuang.tournament.v1.TournamentService"
 
@@ -31,8 +36,30 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
     async def CreateTournament(
         self, request: pb.CreateTournamentRequest, context: _Context
     ) -> pb.CreateTournamentResponse:
-        view = await self._desk.create(request.spec_yaml)
+        view = await self._desk.create(request.spec_yaml, messages.beginning_from_proto(request.state))
         return pb.CreateTournamentResponse(tournament=messages.tournament_to_proto(view))
+
+    async def EditTournament(self, request: pb.EditTournamentRequest, context: _Context) -> pb.EditTournamentResponse:
+        view = await self._desk.edit(request.spec_yaml)
+        return pb.EditTournamentResponse(tournament=messages.tournament_to_proto(view))
+
+    async def OpenTournament(self, request: pb.OpenTournamentRequest, context: _Context) -> pb.OpenTournamentResponse:
+        view = await self._desk.open(request.name)
+        return pb.OpenTournamentResponse(tournament=messages.tournament_to_proto(view))
+
+    async def EnterBot(self, request: pb.EnterBotRequest, context: _Context) -> pb.EnterBotResponse:
+        view = await self._desk.enter(request.name, *whose(request.bot, current_caller()))
+        return pb.EnterBotResponse(tournament=messages.tournament_to_proto(view))
+
+    async def WithdrawBot(self, request: pb.WithdrawBotRequest, context: _Context) -> pb.WithdrawBotResponse:
+        view = await self._desk.withdraw(request.name, *whose(request.bot, current_caller()))
+        return pb.WithdrawBotResponse(tournament=messages.tournament_to_proto(view))
+
+    async def StartTournament(
+        self, request: pb.StartTournamentRequest, context: _Context
+    ) -> pb.StartTournamentResponse:
+        view = await self._desk.start(request.name)
+        return pb.StartTournamentResponse(tournament=messages.tournament_to_proto(view))
 
     async def PlanTournament(self, request: pb.PlanTournamentRequest, context: _Context) -> pb.PlanTournamentResponse:
         plan = await self._desk.plan(request.spec_yaml)
@@ -41,19 +68,22 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
     async def ListTournaments(
         self, request: pb.ListTournamentsRequest, context: _Context
     ) -> pb.ListTournamentsResponse:
-        page = await self._desk.page(request.page_token, _page_size(request.page_size))
+        hidden = () if sees_drafts(current_caller()) else (TournamentState.DRAFT,)
+        page = await self._desk.page(request.page_token, _page_size(request.page_size), hidden)
         return pb.ListTournamentsResponse(
             tournaments=map(messages.tournament_to_proto, page.items), next_page_token=page.after
         )
 
     async def GetTournament(self, request: pb.GetTournamentRequest, context: _Context) -> pb.GetTournamentResponse:
-        view = await self._desk.view(request.name)
+        view = await self._view(request.name)
         return pb.GetTournamentResponse(tournament=messages.tournament_to_proto(view))
 
     async def WatchTournament(
         self, request: pb.WatchTournamentRequest, context: _Context
     ) -> AsyncIterator[pb.WatchTournamentResponse]:
+        caller = current_caller()
         async for view in self._desk.watch(request.name):
+            verify_seen(view.tournament, caller)
             yield pb.WatchTournamentResponse(tournament=messages.tournament_to_proto(view))
 
     async def PauseTournament(
@@ -88,28 +118,66 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
         return pb.SetInFlightResponse(tournament=messages.tournament_to_proto(view))
 
     async def GetStandings(self, request: pb.GetStandingsRequest, context: _Context) -> pb.GetStandingsResponse:
-        view = await self._desk.view(request.name)
+        view = await self._view(request.name)
         standings = await self._desk.standings(request.name, messages.order_from_proto(request.order))
         return pb.GetStandingsResponse(
             standings=map(messages.standing_to_proto, standings), progress=messages.progress_to_proto(view)
         )
 
     async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> pb.GetRecordResponse:
+        await self._view(request.name)
         return pb.GetRecordResponse(record=await self._desk.record(request.name, request.number))
 
     async def ListMatches(self, request: pb.ListMatchesRequest, context: _Context) -> pb.ListMatchesResponse:
         size = _page_size(request.page_size)
         after = _number(request.page_token)
-        view = await self._desk.view(request.name)
+        view = await self._view(request.name)
+        if view.plan is None:
+            return pb.ListMatchesResponse()
         results = await self._desk.results(request.name, after, size + 1)
-        decided = parse_decided_groups(view.message)
+        plan, decided = view.plan, parse_decided_groups(view.message)
         return pb.ListMatchesResponse(
             matches=[
-                messages.match_to_proto(result, view.plan, decided)
+                messages.match_to_proto(result, plan, decided)
                 for result in await self._desk.released(request.name, results[:size])
             ],
             next_page_token=str(results[size - 1].number) if len(results) > size else "",
         )
+
+    async def _view(self, name: str) -> TournamentView:
+        view = await self._desk.view(name)
+        verify_seen(view.tournament, current_caller())
+        return view
+
+
+def sees_drafts(caller: Caller) -> bool:
+    """Whether drafts are anything to the caller."""
+    return Scope.OPERATE in caller.scopes
+
+
+def verify_seen(tournament: Tournament, caller: Caller) -> None:
+    """Raises PlatformError TOURNAMENT_UNKNOWN for a draft that the caller is not to know of."""
+    if tournament.state is TournamentState.DRAFT and not sees_drafts(caller):
+        raise tournaments.unknown(tournament.name)
+
+
+def whose(named: str, caller: Caller) -> tuple[str, Side]:
+    """The bot that enters or is withdrawn, and whose word it is: a bot speaks for itself alone.
+
+    Raises PlatformError FORBIDDEN for another bot, MALFORMED without a name from an operator.
+    """
+    if caller.bot is None:
+        if not named:
+            raise PlatformError(Reason.MALFORMED, "bot: an operator has to say which bot.", field="bot")
+        return named, Side.OPERATOR
+    if named not in ("", caller.bot.name):
+        raise PlatformError(
+            Reason.FORBIDDEN,
+            f"The token is that of {caller.bot.name!r}: it enters and withdraws this bot alone, not {named!r}.",
+            needs=Scope.OPERATE,
+            has=Scope.PLAY,
+        )
+    return caller.bot.name, Side.BOT
 
 
 def _page_size(asked: int) -> int:

@@ -3,7 +3,7 @@
 from services.tournament.spec.amounts import count_sets
 from services.tournament.spec.entering import fewest, is_nobody, line_up_of, may_enter, with_line_up
 from services.tournament.spec.errors import SpecError, SpecProblem
-from services.tournament.spec.reading import parse_spec
+from services.tournament.spec.reading import parse_spec, wrong_bot
 from services.tournament.spec.values import (
     PAR_NAMES,
     BenchedResults,
@@ -49,4 +49,5 @@ __all__ = [
     "may_enter",
     "parse_spec",
     "with_line_up",
+    "wrong_bot",
 ]

@@ -129,12 +129,13 @@ def _read_bots(fields: Fields, problems: Problems) -> tuple[str, ...]:
             problems.note(path, line, f"{shown(name)} is there twice, the first time in line {names[name]}{more}.")
         else:
             names[name] = line
-            if wrong := _wrong_bot(name):
+            if wrong := wrong_bot(name):
                 problems.note(path, line, wrong)
     return tuple(names)
 
 
-def _wrong_bot(name: str) -> str | None:
+def wrong_bot(name: str) -> str | None:
+    """What is wrong with the name of a bot or house bot, as a sentence; None if nothing is."""
     if name.startswith(HOUSE_PREFIX):
         allowed = ", ".join(HOUSE_PREFIX + kind for kind in HOUSE_BOTS)
         if not _HOUSE.fullmatch(name):

@@ -13,7 +13,7 @@ from bots_sdk.rules.titles import title_of
 from services.common.errors import PlatformError
 from services.ledger.ledger import Ledger
 from services.ledger.values import TournamentState
-from services.tournament.servicer.desk import read_spec
+from services.tournament.servicer.entrance import read_spec
 from services.tournament.standings import Order
 from tests.integration.tournament.playing import Stored, desk_of
 
