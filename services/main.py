@@ -59,6 +59,12 @@ CONTROL_PAUSE = 2.0
 CONTROL_GONE = 30.0
 """Seconds for which the control service of a cluster may be away: somebody may restart it. Our own nobody restarts."""
 
+RAY_TRIES = 3
+"""Ray gives itself half a minute to come up, whatever it is told; a busy machine may need another one."""
+
+_TOO_SLOW = "timed out during startup"
+"""What Ray says then."""
+
 OBJECT_STORE_BYTES = 128 * 1024 * 1024
 """Orders and outcomes are small and travel within calls; Ray would reserve a third of the memory."""
 
@@ -261,7 +267,7 @@ def _start_ray(settings: Settings) -> _Ray:
             "object_store_memory": OBJECT_STORE_BYTES,
         }
     try:
-        context = ray.init(
+        context = _init_ray(
             **options,
             namespace=f"baohuang-{secrets.token_hex(4)}",
             log_to_driver=False,
@@ -280,6 +286,20 @@ def _start_ray(settings: Settings) -> _Ray:
             # Ray has it by now, and what else this process starts, bots for example, must not.
             os.environ.pop("RAY_AUTH_TOKEN", None)  # noqa: TID251
     return _Ray(str(context.address_info["session_dir"]), str(context.address_info["gcs_address"]))
+
+
+def _init_ray(**options: Any) -> Any:
+    """As `ray.init`, and again where the machine was too slow for it; what it had started by then is ended before."""
+    for number in range(1, RAY_TRIES):
+        before = descendants_of(os.getpid())
+        try:
+            return ray.init(**options)
+        except Exception as error:
+            if _TOO_SLOW not in str(error):
+                raise
+            _log.warning("Ray has not come up in time (%d of %d tries)", number, RAY_TRIES)
+            Reaper(descendants_of(os.getpid()) - before).close()
+    return ray.init(**options)
 
 
 def _verify_cluster(address: str) -> None:

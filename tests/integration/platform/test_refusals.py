@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +131,25 @@ def test_ray_that_does_not_come_up(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(SetupError, match="Ray cannot be started on this machine: The current node timed out"):
         asyncio.run(platform.start())
     platform.close()
+
+
+def test_ray_that_is_too_slow_is_tried_again_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def init(**_options: object) -> None:
+        if started:
+            raise Exception("something else")
+        started.append(subprocess.Popen(["sleep", "1000"]))
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.setattr("ray.init", init)
+    platform = Platform(Settings(data_dir=tmp_path, port=0, http_port=0))
+    with pytest.raises(SetupError, match="Ray cannot be started on this machine: something else"):
+        asyncio.run(platform.start())
+    platform.close()
+    assert started[0].wait(10) == -signal.SIGKILL
 
 
 def test_no_platform_there(tmp_path: Path) -> None:
