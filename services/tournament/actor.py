@@ -29,6 +29,7 @@ from services.tournament.servicer import DirectorLost
 from services.tournament.servicer.plans import spec_of
 from services.tournament.servicer.stopping import Stopping
 from services.tournament.spec import BenchedResults, TournamentSpec
+from services.tournament.spec.busiest import busiest_share
 
 T = TypeVar("T")
 
@@ -136,6 +137,7 @@ def limits_of(spec: TournamentSpec) -> Limits:
     limits = Limits(
         no_show_limit=spec.no_show_limit,
         bot_bound=spec.per_bot,
+        busiest=busiest_share(spec.schedule, len(spec.entrants)),
         breaker=rule if spec.breaker.after else None,
     )
     return limits.with_in_flight(spec.in_flight)

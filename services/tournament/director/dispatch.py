@@ -22,7 +22,8 @@ class Dispatch:
     """
 
     def __init__(self, fixtures: Fixtures, done: Iterable[int], lanes: Sequence[Lane], limits: Limits) -> None:
-        self.backlog = Backlog(fixtures.matches, done)
+        # Where more are slow, slow is what is usual.
+        self.backlog = Backlog(fixtures.matches, done, slow_bots=max(1, len(fixtures.bots) // 8))
         self._fixtures = fixtures
         self._lanes = lanes
         self.limits = limits
@@ -30,6 +31,11 @@ class Dispatch:
         self._recalled: set[str] = set()
         self._writing: dict[str, MatchOrder] = {}
         self._pending: Counter[str] = Counter()
+        # What was known when matches were handed out the last time, and which bots were nowhere.
+        self._known: tuple[object, ...] = ()
+        self._absent: frozenset[str] = frozenset()
+        self._chosen: Lane | None = None
+        self._least_remote = 5
 
     @property
     def running(self) -> int:
@@ -43,11 +49,12 @@ class Dispatch:
 
     def hand_out(self, new_attempt: Callable[[], str]) -> None:
         """Give matches to lanes up to the bounds: the one place where a match starts."""
+        self._look_around()
         while self.running < self._bound():
-            number = self.backlog.take(self._turn)
+            number = self.backlog.take(self._turn, self._is_somebody_idle)
             if number is None:
                 return
-            lane = self._place(number)
+            lane = self._chosen
             assert lane is not None
             order = self._fixtures.order(number, new_attempt())
             self._pending.update(seat.bot_id for seat in order.seats)
@@ -72,6 +79,7 @@ class Dispatch:
         order = lane.release(attempt)
         if order is not None:
             self._writing[attempt] = order
+            self.backlog.wake(Turn.FULL)
         return order
 
     def take_lost(self, lane: Lane) -> list[MatchOrder]:
@@ -85,22 +93,52 @@ class Dispatch:
         del self._writing[order.attempt]
         self._recalled.discard(order.attempt)
         self._pending.subtract(seat.bot_id for seat in order.seats)
+        for seat in order.seats:
+            self.backlog.wake(seat.bot_id)
         if counts:
             self.backlog.finish(order.number)
         else:
             self.backlog.give_back(order.number)
 
-    def _turn(self, number: int) -> Turn:
+    def _look_around(self) -> None:
+        """See whether anything but the matches has changed: then any of them may start that could not before."""
+        known = (self.limits, self.excluded, *(lane.missing for lane in self._lanes))
+        if known != self._known:
+            self._known = known
+            missing = [lane.missing for lane in self._lanes if lane.missing is not None]
+            self._absent = frozenset.intersection(*missing) if missing else frozenset()
+            self.backlog.wake_all()
+        self.backlog.is_interrupted = False
+
+    def _turn(self, number: int) -> Turn | str:
+        """Whether the match may start now, and if not, because of whom."""
         if self.is_left_out(number):
             return Turn.LEFT_OUT
-        return Turn.WAITS if self._place(number) is None else Turn.STARTS
-
-    def _place(self, number: int) -> Lane | None:
-        """Where the match may start now."""
         seats, bound = self._fixtures.seats(number), self.limits.bound_of_bot
-        if any(self._pending[seat.bot_id] >= bound and not seat.is_house for seat in seats):
-            return None
-        return choose_lane(self._lanes, seats, self.limits.per_service)
+        for seat in seats:
+            if seat.is_house:
+                self._least_remote = 1
+            elif self._pending[seat.bot_id] >= bound or seat.bot_id in self._absent:
+                return seat.bot_id
+        self._chosen = choose_lane(self._lanes, seats, self.limits.per_service)
+        if self._chosen is not None:
+            return Turn.STARTS
+        return Turn.FULL if any(lane.has_all(seats) for lane in self._lanes) else Turn.APART
+
+    def _is_somebody_idle(self) -> bool:
+        """Whether a bot has less than half of what it may have, so none that has merely ended a match, and could play.
+
+        It could if enough others are free as well; where house bots play, any number is enough.
+        """
+        bound = self.limits.bound_of_bot
+        free = [
+            pending
+            for bot in self._fixtures.bots
+            if (pending := self._pending[bot.bot_id]) < bound
+            and bot.bot_id not in self._absent
+            and bot.name not in self.excluded
+        ]
+        return len(free) >= self._least_remote and 2 * min(free, default=bound) < bound - 1
 
     def _bound(self) -> int:
         bound = self.limits.per_service * sum(lane.missing is not None for lane in self._lanes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil
 
 from services.tournament.director.breaker import BreakerRule
 
@@ -13,16 +14,18 @@ class Limits:
 
     `per_service` matches at most are on the way at one match service and `per_bot` with one bot in them, so that a slow
     bot cannot fill every place with matches that wait for it (`bot_bound`, where it is given, goes before it, whatever
-    `in_flight` is); `in_flight` bounds all together. More than `void_limit` voids, or `no_show_limit` no-shows, of one
-    match pause the tournament; `breaker` says when a bot that keeps failing is benched, None: never. `drain` is how
-    long a pause waits for what runs before it is withdrawn and left to be played again. `poll` and `gather` are how
-    long one call waits for outcomes, and for bots to come in.
+    `in_flight` is); `in_flight` bounds all together, and `busiest` is the part of all matches that one bot may be in.
+    More than `void_limit` voids, or `no_show_limit` no-shows, of one match pause the tournament; `breaker` says when a
+    bot that keeps failing is benched, None: never. `drain` is how long a pause waits for what runs before it is
+    withdrawn and left to be played again. `poll` and `gather` are how long one call waits for outcomes, and for bots to
+    come in.
     """
 
     per_service: int = 64
     per_bot: int = 32
     bot_bound: int | None = None
     in_flight: int | None = None
+    busiest: float = 1.0
     void_limit: int = 10
     no_show_limit: int = 5
     drain: float = 60.0
@@ -35,11 +38,14 @@ class Limits:
     def with_in_flight(self, in_flight: int | None) -> Limits:
         """With so many matches at once, as an operator asks; None: as it is.
 
-        Whoever asks for so many means it, whatever one match service or one bot usually gets.
+        Whoever asks for so many means it, whatever one match service usually gets. One bot may have three times what it
+        has on average, and never so much that a slow one leaves no room for matches without it.
         """
         if in_flight is None:
             return self
-        return replace(self, per_service=in_flight, per_bot=in_flight, in_flight=in_flight)
+        usual = in_flight * self.busiest
+        per_bot = ceil(min((in_flight + usual) / 2, max(self.per_bot, 3 * usual)))
+        return replace(self, per_service=in_flight, per_bot=min(per_bot, in_flight), in_flight=in_flight)
 
     @property
     def bound_of_bot(self) -> int:

@@ -6,6 +6,7 @@ import pytest
 
 from services.tournament.director import Limits
 from services.tournament.spec import BenchedResults, BreakerRules, SpecError, format_spec, parse_spec
+from services.tournament.spec.busiest import busiest_share
 
 SMALL = "name: small\nprofile: qingdao\nbots: [ann]\nschedule: full\ndeals: 4\n"
 
@@ -44,3 +45,25 @@ def test_the_bound_of_one_bot_holds_however_many_matches_run() -> None:
     assert Limits().bound_of_bot == 32
     assert Limits().with_in_flight(200).bound_of_bot == 200
     assert Limits(bot_bound=4).with_in_flight(200).bound_of_bot == 4
+
+
+@pytest.mark.parametrize(
+    ("bots", "schedule", "in_flight", "bound"),
+    [
+        (20, "full", 200, 125),  # five in twenty, so fifty on average: more than thrice is more than leaves room
+        (100, "{kind: balanced, matches: 500}", 200, 32),
+        (100, "{kind: balanced, matches: 500}", 1000, 150),
+        (6, "full", 80, 74),
+        (5, "full", 80, 80),  # it is in every match anyway
+        (20, "{kind: gauntlet, challengers: [b0], matches: 100}", 80, 80),
+        (20, "{kind: gauntlet, challengers: [b0, b1], matches: 100}", 80, 60),
+        (20, "full", 1, 1),
+    ],
+)
+def test_however_many_run_one_bot_leaves_room_for_matches_without_it(
+    bots: int, schedule: str, in_flight: int, bound: int
+) -> None:
+    names = ", ".join(f"b{number}" for number in range(bots))
+    spec = parse_spec(f"name: x\nprofile: qingdao\nbots: [{names}]\nschedule: {schedule}\ndeals: 1\n")
+    limits = Limits(busiest=busiest_share(spec.schedule, bots)).with_in_flight(in_flight)
+    assert (limits.bound_of_bot, limits.per_service) == (bound, in_flight)
