@@ -202,7 +202,7 @@ async def _play(data: bytes) -> None:
     for _ in range(STREAMS):
         wire: Any = Wire(rng, data)
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await servicer.play(None, wire)
         except PlatformError as refused:
             assert refused.reason is not Reason.INTERNAL, refused  # noqa: PT017 - any other exception is a finding

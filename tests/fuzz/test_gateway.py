@@ -106,11 +106,11 @@ class Caller:
         kind = message_factory.GetMessageClass(method.output_type)
         try:
             if method.server_streaming:
-                stream: Any = self._stream(path)(self._request(method), metadata=metadata, timeout=20)
+                stream: Any = self._stream(path)(self._request(method), metadata=metadata, timeout=60)
                 data = await stream.read()
                 stream.cancel()
             else:
-                data = await self._unary(path)(self._request(method), metadata=metadata, timeout=20)
+                data = await self._unary(path)(self._request(method), metadata=metadata, timeout=60)
         except grpc.aio.AioRpcError as error:
             self.ends[self._reason_of(error, path)] += 1
         else:
@@ -188,7 +188,7 @@ async def _ask(http: str, data: bytes) -> bytes:
     try:
         writer.write(data)
         writer.write_eof()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await reader.read()
     except ConnectionError:  # sent away in the middle of what it would not read
         return b""

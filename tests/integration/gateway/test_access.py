@@ -361,7 +361,7 @@ async def fetch(url: str, authorization: str = "") -> Reply:
     def get() -> Reply:
         request = urllib.request.Request(url, headers={"Authorization": authorization} if authorization else {})
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return Reply(answer.status, dict(answer.headers), answer.read().decode())
         except urllib.error.HTTPError as error:
             return Reply(error.code, dict(error.headers), error.read().decode())

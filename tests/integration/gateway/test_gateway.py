@@ -256,7 +256,7 @@ async def test_discovery_and_pages_know_every_process(running: Running) -> None:
     running.gateway.set_match_services([(service, Target(Role.MATCH_SERVICE, "match-1", "127.0.0.1:2"))])
     stub = pb_grpc.TournamentServiceStub(running.channel)
     await stub.CreateTournament(pb.CreateTournamentRequest(spec_yaml=SPEC), metadata=running.operator)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         async for _ in running.gateway.desk.watch("cup"):
             if running.gateway.desk.targets:
                 break
