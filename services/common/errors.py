@@ -64,6 +64,7 @@ class Reason(IntEnum):
     TOO_LARGE = 23
     FORBIDDEN = 24
     ACCESS_TOKEN_UNKNOWN = 25
+    LEDGER_UNREACHABLE = 26
 
     @property
     def wire_name(self) -> str:
@@ -143,6 +144,10 @@ REMEDIES: dict[Reason, Remedy] = {
     Reason.TOO_LARGE: Remedy(_CODE.RESOURCE_EXHAUSTED, "Send less at once; `welcome` names the limit of a message."),
     Reason.FORBIDDEN: Remedy(_CODE.PERMISSION_DENIED, "Use a token with the scope that `needs` names."),
     Reason.ACCESS_TOKEN_UNKNOWN: Remedy(_CODE.NOT_FOUND, "See which tokens there are: `baohuang token list`."),
+    Reason.LEDGER_UNREACHABLE: Remedy(
+        _CODE.UNAVAILABLE,
+        "See to it that the server of the database runs and can be reached, then ask again; nothing finished is lost.",
+    ),
 }
 """The table: for every reason its gRPC status code and what to do next. `docs/errors.md` is made from it."""
 

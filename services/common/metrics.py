@@ -127,6 +127,14 @@ ATTEMPTS = Family(
     "outcome",
     _ENDINGS,
 )
+EXCLUDED = Family(
+    "baohuang_tournament_bots_excluded", Kind.GAUGE, "Entrants that play no more, by an operator or benched."
+)
+BENCHED = Family(
+    "baohuang_tournament_bots_benched_total",
+    Kind.COUNTER,
+    "Entrants that this director took out because they failed or did not turn up too often.",
+)
 WRITES = Family("baohuang_ledger_writes_total", Kind.COUNTER, "Transactions written to the ledger.")
 FAILURES = Family("baohuang_ledger_failures_total", Kind.COUNTER, "Transactions that the ledger refused.")
 ROWS = Family("baohuang_ledger_rows_total", Kind.COUNTER, "Rows written to the ledger: attempts, bots, tournaments.")
@@ -267,10 +275,12 @@ class _LargestOfLate:
 class TournamentMetrics(MetricGroup):
     """What a director counts for its one tournament; which one it is, service discovery says."""
 
-    families = (RUNNING, SCHEDULED, DONE, IN_FLIGHT, DEALS, ATTEMPTS)
+    families = (RUNNING, SCHEDULED, DONE, IN_FLIGHT, DEALS, ATTEMPTS, EXCLUDED, BENCHED)
 
     def __init__(self) -> None:
         self.running = False
+        self.bots_excluded = 0
+        self.bots_benched = 0
         self.matches_scheduled = 0
         self.matches_done = 0
         self.matches_in_flight = 0
@@ -289,6 +299,8 @@ class TournamentMetrics(MetricGroup):
         yield IN_FLIGHT.number(self.matches_in_flight)
         yield DEALS.number(self.deals)
         yield ATTEMPTS.numbers(self._attempts)
+        yield EXCLUDED.number(self.bots_excluded)
+        yield BENCHED.number(self.bots_benched)
 
 
 class LedgerMetrics(MetricGroup):

@@ -26,7 +26,7 @@ class Access(Enum):
 
 
 class DatabaseRefused(PlatformError):
-    """LEDGER_UNWRITABLE, but not for want of room: the server of the database is away, or does not let us in."""
+    """LEDGER_UNWRITABLE, but not for want of room: the server of the database does not let us in."""
 
     @property
     def next_step(self) -> str:

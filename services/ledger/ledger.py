@@ -36,6 +36,7 @@ from services.ledger.values import (
     Entry,
     Exclusion,
     Page,
+    PastAttempt,
     Recorded,
     Result,
     Rulings,
@@ -53,7 +54,7 @@ WAIT = timedelta(seconds=5)
 _PAGE = 500  # results read at once: a reader holds no transaction longer than that
 
 
-_FAILURES = frozenset({Reason.LEDGER_LOCKED, Reason.LEDGER_UNWRITABLE})
+_FAILURES = frozenset({Reason.LEDGER_LOCKED, Reason.LEDGER_UNWRITABLE, Reason.LEDGER_UNREACHABLE})
 """What counts as a failure of the ledger; what else is raised is an answer."""
 
 
@@ -87,7 +88,7 @@ class Ledger:
         """Opens the ledger in a file or a PostgreSQL database; the platform makes its tables, and upgrades older ones.
 
         Raises PlatformError: LEDGER_LOCKED if another platform has it, LEDGER_VERSION if it is newer or no ledger at
-        all, LEDGER_UNWRITABLE if the place is missing or cannot be written, or the server cannot be reached.
+        all, LEDGER_UNWRITABLE if the place is missing or cannot be written, LEDGER_UNREACHABLE if its server is away.
         """
         clock = clock or SystemClock()
         database = make_database(place, access, wait)
@@ -176,6 +177,11 @@ class Ledger:
         """Every recorded attempt at one match, in the order of starting."""
         with self._read() as connection:
             return reading.attempts_at(connection, tournaments.id_of(connection, tournament), number)
+
+    def past_attempts(self, tournament: str, most: int) -> list[PastAttempt]:
+        """How the last attempts ended, up to so many, in the order of ending."""
+        with self._read() as connection:
+            return reading.past_attempts(connection, tournaments.id_of(connection, tournament), most)
 
     def totals(self, tournament: str) -> Totals:
         """How far the tournament is; costs the same however long it is."""
@@ -271,15 +277,15 @@ class Ledger:
             entries.start(write.connection, tournament, seen, entered, spec_yaml, self._clock.now())
 
     def qualify(
-        self, tournament: str, qualified: Sequence[Qualifier], excluded: Collection[str]
+        self, tournament: str, qualified: Sequence[Qualifier], exclusions: Sequence[Exclusion]
     ) -> tuple[Qualifier, ...]:
         """Settles for good who plays the final of a tournament; the answer is who does, by whoever said it first.
 
-        It is empty, and nothing is written, if others are excluded by now than those that were taken to be: look again.
+        It is empty, and nothing is written, if the exclusions are not any more those that were seen: look again.
         """
         with self._write() as write:
             tournaments.id_of(write.connection, tournament, hold=True)
-            if rulings.read(write.connection, tournament).excluded == frozenset(excluded):
+            if rulings.read(write.connection, tournament).exclusions == tuple(exclusions):
                 tournaments.qualify(write.connection, tournament, qualified)
             return tournaments.named(write.connection, tournament).qualified
 

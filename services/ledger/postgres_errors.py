@@ -79,11 +79,8 @@ def _not_reached(cause: psycopg.Error, ledger: str) -> PlatformError:
     for mark, meaning, advice in _REFUSALS:
         if mark in text:
             return _unwritable(f"The ledger {ledger} cannot be opened: {meaning}; {advice}.", ledger, cause)
-    return _unwritable(
-        f"The database of the ledger {ledger} cannot be reached ({_brief(cause)}): see to it that it runs.",
-        ledger,
-        cause,
-    )
+    message = f"The database of the ledger {ledger} cannot be reached ({_brief(cause)})."
+    return PlatformError(Reason.LEDGER_UNREACHABLE, message, ledger=ledger, detail=_brief(cause))
 
 
 def _unwritable(message: str, ledger: str, cause: psycopg.Error) -> PlatformError:

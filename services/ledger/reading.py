@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, and_, func, select
 
 from services.common.matches import NO_FAULTS, DealScore, SeatFaults
 from services.ledger.schema import attempts, deals, faults, records, results, totals
-from services.ledger.values import Attempt, Result, Totals
+from services.ledger.values import Attempt, PastAttempt, Result, Totals
 
 _NONE = SeatFaults()
 _TOTALS = [column for column in totals.columns if not column.primary_key]
@@ -72,6 +73,35 @@ def attempts_at(connection: Connection, tournament_id: int, number: int) -> list
             match_service=row.match_service,
         )
         for row in rows
+    ]
+
+
+def past_attempts(connection: Connection, tournament_id: int, most: int) -> list[PastAttempt]:
+    """What ended last, in the order of ending."""
+    columns = ("attempt", "number", "ending", "blamed", "started_at", "ended_at")
+    last = (
+        select(*(attempts.c[name] for name in columns))
+        .where(attempts.c.tournament_id == tournament_id)
+        .order_by(attempts.c.ended_at.desc(), attempts.c.attempt.desc())
+        .limit(most)
+        .subquery()
+    )
+    taken_over = and_(faults.c.attempt == last.c.attempt, faults.c.taken_over)
+    rows = connection.execute(
+        select(last, faults.c.seat)
+        .select_from(last.outerjoin(faults, taken_over))
+        .order_by(last.c.ended_at, last.c.attempt, faults.c.seat)
+    )
+    return [
+        PastAttempt(
+            first.number,
+            first.ending,
+            first.blamed,
+            tuple(row.seat for row in (first, *rest) if row.seat is not None),
+            first.started_at,
+            first.ended_at,
+        )
+        for first, *rest in (list(same) for _, same in groupby(rows, lambda row: row.attempt))
     ]
 
 

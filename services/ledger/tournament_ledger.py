@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from services.common.matches import MatchOutcome
 from services.ledger.ledger import Ledger
 from services.ledger.ranges import Ranges
-from services.ledger.values import Rulings, TournamentState
+from services.ledger.values import PastAttempt, Rulings, TournamentState
 
 
 class TournamentLedger:
@@ -37,6 +37,10 @@ class TournamentLedger:
     def bench(self, name: str, *, annulled: bool, reason: str) -> None:
         """Excludes a bot, unless it is excluded already: what an operator said stands."""
         self._ledger.exclude(self._tournament, name, annulled=annulled, reason=reason, unless_excluded=True)
+
+    def past_attempts(self, most: int) -> list[PastAttempt]:
+        """As `Ledger.past_attempts`."""
+        return self._ledger.past_attempts(self._tournament, most)
 
     def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
         """As `Ledger.retract`."""

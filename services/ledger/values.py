@@ -175,6 +175,18 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class PastAttempt:
+    """How an attempt ended, and the seats that failed in it: those to blame, and those taken over by a house bot."""
+
+    number: int
+    ending: Ending
+    blamed: tuple[int, ...]
+    taken_over: tuple[int, ...]
+    started_at: datetime
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """What `Ledger.record` made of its outcomes; each is in exactly one of the three.
 

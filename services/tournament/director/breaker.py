@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.common.matches import Ending, MatchOrder, MatchOutcome
+from services.common.matches import Ending, Entrant, MatchOrder, MatchOutcome
+from services.ledger.values import PastAttempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +47,28 @@ class Breaker:
 
     def count(self, order: MatchOrder, outcome: MatchOutcome) -> Iterator[Benched]:
         """Take an outcome into account; who is to be benched because of it."""
+        taken_over = tuple(seat for seat, faults in enumerate(outcome.faults) if faults.taken_over)
+        past = PastAttempt(
+            order.number, outcome.ending, outcome.blamed, taken_over, outcome.started_at, outcome.ended_at
+        )
+        yield from self.recall(order.seats, past)
+
+    def recall(self, seats: Sequence[Entrant], outcome: PastAttempt) -> Iterator[Benched]:
+        """The same of an attempt of before, by who sat there."""
         if self._rule is None or outcome.ending is Ending.VOID:
             return
-        for seat, entrant in enumerate(order.seats):
+        for seat, entrant in enumerate(seats):
             if entrant.is_house:
                 continue
             absent = outcome.ending is Ending.NO_SHOW and seat in outcome.blamed
-            if absent or outcome.faults[seat].taken_over:
+            if absent or seat in outcome.taken_over:
                 if self._fail(entrant.name, outcome) == self._rule.after:
                     last = "could not begin" if absent else "was taken over by a house bot"
-                    yield Benched(entrant.name, self._reason(order.number, last))
+                    yield Benched(entrant.name, self._reason(outcome.number, last))
             elif outcome.ending.counts:
                 self._failures.pop(entrant.name, None)
 
-    def _fail(self, name: str, outcome: MatchOutcome) -> int:
+    def _fail(self, name: str, outcome: PastAttempt) -> int:
         """How many failures in a row there are now; 0 if this one belongs to the last."""
         failures = self._failures.get(name)
         if failures is None:

@@ -26,6 +26,7 @@ class Lane:
         self.running: dict[str, MatchOrder] = {}
         self.outgoing: list[MatchOrder] = []
         self.wake = asyncio.Event()
+        self.doubt = asyncio.Event()  # somebody did not turn up: who has a stream here is to be asked again
         self._tables: Counter[str] = Counter()
 
     def assign(self, order: MatchOrder) -> None:

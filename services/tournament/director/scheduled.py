@@ -31,6 +31,11 @@ class ScheduledFixtures:
         """The remote bots."""
         return [entrant for entrant in self._players if not entrant.is_house]
 
+    @property
+    def entrants(self) -> int:
+        """How many play in the tournament, house bots included."""
+        return len(self._spec.entrants)
+
     def seats(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
         """Who plays the match, by seat."""
         return self._lineup(number)

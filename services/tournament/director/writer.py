@@ -13,8 +13,8 @@ from services.tournament.director.ports import LedgerPort
 
 _log = logging.getLogger(__name__)
 
-_PASSING = frozenset({Reason.LEDGER_UNWRITABLE, Reason.LEDGER_LOCKED})
-"""What may pass by itself: room is made on the disk, another process lets the ledger go."""
+_PASSING = frozenset({Reason.LEDGER_UNWRITABLE, Reason.LEDGER_LOCKED, Reason.LEDGER_UNREACHABLE})
+"""What may pass by itself: room is made on the disk, another process lets the ledger go, its server comes back."""
 
 
 class Writer:

@@ -120,8 +120,8 @@ def test_a_user_who_may_not_make_tables_is_told_so(cluster: Cluster) -> None:
     ("error", "sentence", "reason"),
     [
         (psycopg.errors.DiskFull("no room"), "cannot be written: no room", Reason.LEDGER_UNWRITABLE),
-        (psycopg.errors.AdminShutdown("going"), "cannot be reached (going)", Reason.LEDGER_UNWRITABLE),
-        (psycopg.errors.TooManyConnections("sorry"), "cannot be reached (sorry)", Reason.LEDGER_UNWRITABLE),
+        (psycopg.errors.AdminShutdown("going"), "cannot be reached (going)", Reason.LEDGER_UNREACHABLE),
+        (psycopg.errors.TooManyConnections("sorry"), "cannot be reached (sorry)", Reason.LEDGER_UNREACHABLE),
         (psycopg.errors.DeadlockDetected("dead"), "being written by another process", Reason.LEDGER_LOCKED),
         (psycopg.errors.DataCorrupted("torn page"), "is damaged (torn page)", Reason.LEDGER_UNWRITABLE),
     ],
@@ -213,7 +213,7 @@ def test_a_server_that_stops_is_waited_for_and_nothing_is_lost_or_double(
         for use in (lambda: member.record([make_outcome(1), make_outcome(2)]), lambda: ledger.tournament("cup")):
             with pytest.raises(PlatformError) as caught:
                 use()
-            assert caught.value.reason is Reason.LEDGER_UNWRITABLE
+            assert caught.value.reason is Reason.LEDGER_UNREACHABLE
             assert "cannot be reached" in caught.value.message
         steady.start()
         recorded = member.record([make_outcome(1), make_outcome(2)])
@@ -259,7 +259,7 @@ def test_a_connection_cut_in_the_middle_of_a_write_leaves_nothing_of_it(cluster:
             patch.setattr(recording, "_count", cut)
             with pytest.raises(PlatformError, match="cannot be reached") as caught:
                 ledger.record([make_outcome(1)])
-        assert caught.value.reason is Reason.LEDGER_UNWRITABLE
+        assert caught.value.reason is Reason.LEDGER_UNREACHABLE
         assert ledger.attempts("cup", 1) == []
         assert len(ledger.record([make_outcome(1)]).new) == 1
 

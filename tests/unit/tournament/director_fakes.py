@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from bots_sdk.rules.options import Options
 from services.common.errors import PlatformError, Reason
 from services.common.matches import DealScore, Ending, Entrant, MatchOrder, MatchOutcome, SeatFaults
-from services.ledger.values import Exclusion, Rulings, TournamentState
+from services.ledger.values import Exclusion, PastAttempt, Rulings, TournamentState
 from services.tournament.director import MatchServiceLost
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -49,6 +49,10 @@ class FakeFixtures:
     def __init__(self, matches: int, bots: int = 6) -> None:
         self.matches = matches
         self.bots = [Entrant(f"id-{index}", f"bot-{index}") for index in range(bots)]
+
+    @property
+    def entrants(self) -> int:
+        return len(self.bots)
 
     def seats(self, number: int) -> Sequence[Entrant]:
         return [self.bots[(number + seat) % len(self.bots)] for seat in range(5)]
@@ -200,6 +204,19 @@ class FakeLedger:
 
     def rulings(self) -> Rulings:
         return self.decided
+
+    def past_attempts(self, most: int) -> Sequence[PastAttempt]:
+        return [
+            PastAttempt(
+                one.number,
+                one.ending,
+                one.blamed,
+                tuple(seat for seat, faults in enumerate(one.faults) if faults.taken_over),
+                one.started_at,
+                one.ended_at,
+            )
+            for one in self.attempts[-most:]
+        ]
 
     def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
         self._write()

@@ -78,6 +78,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """The token holds, but does not let its owner do this; the metadata say what is needed."""
     REASON_ACCESS_TOKEN_UNKNOWN: _Reason.ValueType  # 25
     """No access token of that name."""
+    REASON_LEDGER_UNREACHABLE: _Reason.ValueType  # 26
+    """The server of the database that holds the ledger is away, or cannot be reached."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Why a call or a stream was refused. `docs/errors.md` says for each what to do next."""
@@ -134,4 +136,6 @@ REASON_FORBIDDEN: Reason.ValueType  # 24
 """The token holds, but does not let its owner do this; the metadata say what is needed."""
 REASON_ACCESS_TOKEN_UNKNOWN: Reason.ValueType  # 25
 """No access token of that name."""
+REASON_LEDGER_UNREACHABLE: Reason.ValueType  # 26
+"""The server of the database that holds the ledger is away, or cannot be reached."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
