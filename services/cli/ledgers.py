@@ -99,11 +99,10 @@ def export(folder: Path, data: Path | None, ledger: str | None, form: str, tourn
 def _expected(tournament: Tournament) -> Expected:
     """What the specification of a tournament says. Raises ValueError if it cannot be read."""
     from services.ledger.auditing import Expected
-    from services.tournament.schedule import make_schedule
-    from services.tournament.servicer.plans import spec_of
+    from services.tournament.servicer.plans import spec_of, timetable_of
 
     spec = spec_of(tournament)
-    schedule, players = make_schedule(spec), spec.players
+    schedule, players = timetable_of(tournament), spec.players
     return Expected(
         len(schedule),
         spec.deals,
@@ -116,11 +115,10 @@ def _line_ups(tournament: Tournament) -> Callable[[int], LineUp]:
     """Who plays in which match, from the schedule. Raises ValueError if the specification cannot be read."""
     from services.ledger.exporting import LineUp
     from services.tournament.director.scheduled import ScheduledFixtures
-    from services.tournament.schedule import make_schedule
-    from services.tournament.servicer.plans import spec_of
+    from services.tournament.servicer.plans import spec_of, timetable_of
 
     spec = spec_of(tournament)
-    schedule = make_schedule(spec)
+    schedule = timetable_of(tournament)
     fixtures = ScheduledFixtures(spec, schedule, b"", dict.fromkeys(spec.bots, ""))
 
     def line_up(number: int) -> LineUp:

@@ -24,9 +24,10 @@ from services.ledger.tournament_ledger import TournamentLedger
 from services.ledger.values import Tournament, TournamentState
 from services.tournament.director import FINAL, BreakerRule, Director, DirectorStatus, Limits, MatchServiceLost
 from services.tournament.director.scheduled import ScheduledFixtures
-from services.tournament.schedule import make_schedule, tournament_secret
+from services.tournament.schedule import tournament_secret
 from services.tournament.servicer import DirectorLost
-from services.tournament.servicer.plans import spec_of
+from services.tournament.servicer.plans import spec_of, timetable_of
+from services.tournament.servicer.promotion import Promotion
 from services.tournament.servicer.stopping import Stopping
 from services.tournament.spec import BenchedResults, TournamentSpec
 from services.tournament.spec.busiest import busiest_share
@@ -68,15 +69,16 @@ class DirectorActor:
         ledger = Ledger.open(self._ledger_path, access=Access.MEMBER, metrics=writes)
         stored = ledger.tournament(self._tournament)
         spec = spec_of(stored)
-        schedule = make_schedule(spec)
+        schedule = timetable_of(stored)
         if stored.state in FINAL:
             self._over = DirectorStatus(1, stored.state, stored.message, len(schedule))
             return None, stored
         assert spec.seed is not None
         ids = {name: bot.bot_id for name, bot in ledger.bots_named(spec.bots).items()}
+        fixtures = ScheduledFixtures(spec, schedule, tournament_secret(spec.seed), ids)
         director = Director(
             self._tournament,
-            ScheduledFixtures(spec, schedule, tournament_secret(spec.seed), ids),
+            fixtures,
             self._services,
             TournamentLedger(ledger, self._tournament),
             limits=limits_of(spec),
@@ -84,6 +86,7 @@ class DirectorActor:
             new_attempt=lambda: secrets.token_hex(ATTEMPT_BYTES),
             metrics=self._metrics,
             stopping=None if spec.stop is None else Stopping(ledger, spec, schedule, stored.message),
+            stages=None if spec.schedule.stages is None else Promotion(ledger, spec, schedule, fixtures),
         )
         return director, stored
 

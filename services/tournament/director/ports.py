@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from services.common.matches import Entrant, MatchOrder, MatchOutcome
-from services.ledger.values import PastAttempt, Rulings, TournamentState
+from services.ledger.values import Rulings, TournamentState
 
 
 class MatchServiceLost(Exception):
@@ -68,10 +68,6 @@ class LedgerPort(Protocol):
         """Exclude a bot, unless it is excluded already, in whatever way."""
         ...
 
-    def past_attempts(self, most: int) -> Sequence[PastAttempt]:
-        """What ended last, up to so many attempts, in the order of ending."""
-        ...
-
     def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
         """Take the result of a match back, while not all `sharing` its deals have one; whether it had one."""
         ...
@@ -98,6 +94,23 @@ class StopPort(Protocol):
         ...
 
 
+class StagesPort(Protocol):
+    """What is played in stages: who plays the last one is decided when all that is before it has been played."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether that is still to be entered: the fixtures have only what comes before."""
+        ...
+
+    def decide(self) -> None:
+        """Decide it by what the ledger has, for good, and write it there. The same again changes nothing. Blocks."""
+        ...
+
+    def enter(self) -> None:
+        """Let the fixtures have all matches from now on."""
+        ...
+
+
 class Fixtures(Protocol):
     """The scheduled matches of one tournament, numbered from 0."""
 
@@ -109,11 +122,6 @@ class Fixtures(Protocol):
     @property
     def bots(self) -> Collection[Entrant]:
         """The remote bots: entrants without the house bots that match services play themselves."""
-        ...
-
-    @property
-    def entrants(self) -> int:
-        """How many play in the tournament, house bots included."""
         ...
 
     def seats(self, number: int) -> Sequence[Entrant]:

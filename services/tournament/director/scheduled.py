@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from services.common.matches import Entrant, MatchOrder
-from services.tournament.schedule import Schedule, deal_secret, match_nonce
+from services.tournament.schedule import Timetable, deal_secret, match_nonce
 from services.tournament.spec import TournamentSpec, house_bot_id
 
 
 class ScheduledFixtures:
     """Matches of a schedule as orders. `secret` is what all deals of the tournament come from."""
 
-    def __init__(self, spec: TournamentSpec, schedule: Schedule, secret: bytes, bot_ids: Mapping[str, str]) -> None:
+    def __init__(self, spec: TournamentSpec, schedule: Timetable, secret: bytes, bot_ids: Mapping[str, str]) -> None:
         self._spec = spec
         self._schedule = schedule
         self._secret = secret
@@ -21,20 +21,19 @@ class ScheduledFixtures:
         # A match is looked at again and again while its bots are busy; finding a line-up costs a numpy call.
         self._lineup = lru_cache(maxsize=1024)(self._find_lineup)
 
+    def enter(self, schedule: Timetable) -> None:
+        """The same schedule with the line-up of its final: from now on its matches are here as well."""
+        self._schedule = schedule
+
     @property
     def matches(self) -> int:
-        """How many there are."""
-        return len(self._schedule)
+        """How many there are, as far as it is known who plays them."""
+        return self._schedule.known
 
     @property
     def bots(self) -> Sequence[Entrant]:
-        """The remote bots."""
-        return [entrant for entrant in self._players if not entrant.is_house]
-
-    @property
-    def entrants(self) -> int:
-        """How many play in the tournament, house bots included."""
-        return len(self._spec.entrants)
+        """The remote bots that are to play yet."""
+        return [entrant for index in self._schedule.playing if not (entrant := self._players[index]).is_house]
 
     def seats(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
         """Who plays the match, by seat."""

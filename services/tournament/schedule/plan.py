@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from services.tournament.schedule.selection import Selection
@@ -85,6 +85,16 @@ class Schedule:
         return SEATS if self.rotated else self.field + self.controls
 
     @property
+    def known(self) -> int:
+        """How many matches have line-ups: all."""
+        return len(self)
+
+    @property
+    def playing(self) -> Sequence[int]:
+        """The entrants that are to play yet, as far as that follows from the schedule: all."""
+        return range(self.entrants)
+
+    @property
     def stages(self) -> tuple[tuple[Section, ...], ...]:
         """One stage, which is one section: everybody plays in the same table."""
         return ((Section(self, tuple(range(self.entrants))),),)
@@ -92,6 +102,11 @@ class Schedule:
     def locate(self, number: int) -> tuple[int, int, int]:
         """Stage, section in it, and number in that, of the match of this number."""
         return 0, 0, number
+
+    def number(self, stage: int, section: int, inner: int) -> int:
+        """The number of a match of a section: what `locate` takes apart."""
+        assert stage == section == 0
+        return inner
 
     def __len__(self) -> int:
         return self.groups * self.sharing

@@ -73,6 +73,11 @@ class PoolSchedule:
         return self.before_final if self.finalists is None else len(self)
 
     @property
+    def playing(self) -> Sequence[int]:
+        """The entrants that are to play yet: all, then those of the final."""
+        return range(self.entrants) if self.finalists is None else self.finalists
+
+    @property
     def groups(self) -> int:
         """How many different series of deals are played."""
         return self._offsets[-1] + self.final.groups
@@ -81,6 +86,11 @@ class PoolSchedule:
     def rotated(self) -> bool:
         """Whether every set of five is played in five rotations, in the pools as in the final."""
         return self.final.rotated
+
+    @property
+    def controls(self) -> int:
+        """At how many tables of others the deals of a set are played as well."""
+        return self.final.controls
 
     @property
     def field(self) -> int:

@@ -22,11 +22,14 @@ class StageReport:
     report: ScheduleReport
 
 
-def report_timetable(timetable: Timetable) -> ScheduleReport:
-    """What all of it comes to. With pools, sums are over both stages, and what is about entrants is of the pools."""
+def report_timetable(timetable: Timetable, stages: Sequence[StageReport] = ()) -> ScheduleReport:
+    """What all of it comes to. With pools, sums are over both stages, and what is about entrants is of the pools.
+
+    `stages` are those of `report_stages` where they are there already.
+    """
     if isinstance(timetable, Schedule):
         return report_schedule(timetable)
-    pools, final = (stage.report for stage in report_stages(timetable))
+    pools, final = (stage.report for stage in stages or report_stages(timetable))
     return replace(
         pools,
         matches=pools.matches + final.matches,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from services.ledger.values import Exclusion
-from services.tournament.schedule import ScheduledMatch
-from services.tournament.servicer.plans import Plan
+from services.tournament.schedule import ScheduledMatch, Timetable
+from services.tournament.spec import TournamentSpec
 
 
 class Counting:
@@ -18,10 +18,12 @@ class Counting:
     block must have held the bad ones as well.
     """
 
-    def __init__(self, plan: Plan, exclusions: Iterable[Exclusion], done: Collection[int]) -> None:
+    def __init__(
+        self, spec: TournamentSpec, schedule: Timetable, exclusions: Iterable[Exclusion], done: Collection[int]
+    ) -> None:
         """`done` are the numbers of the matches with results; asked for often, so quick at `in`."""
-        indices = {name: index for index, name in enumerate(plan.spec.entrants)}
-        self._schedule = plan.schedule
+        indices = {name: index for index, name in enumerate(spec.entrants)}
+        self._schedule = schedule
         self._done = done
         self._annulled: set[int] = set()
         self._kept: set[int] = set()

@@ -263,12 +263,12 @@ class Desk:
         """Tournaments less those in `hidden` states, the newest first."""
         return await asyncio.to_thread(self._views.page, after, limit, hidden)
 
-    async def standings(self, name: str, order: Order = Order.POINTS) -> list[Standing]:
-        """The table, best first. Raises PlatformError TOURNAMENT_UNKNOWN, or STATE_CONFLICT for beans without beans."""
+    async def standings(self, name: str, order: Order = Order.POINTS, stage: int = 0) -> list[Standing]:
+        """The table of a stage, best first; 0 is the latest. Raises TOURNAMENT_UNKNOWN, or what `Tables.of` does."""
 
         def look() -> list[Standing]:
             plan = self._views.plan_of(self._ledger.tournament(name))
-            return [] if plan is None else self._tables.of(plan, order)
+            return [] if plan is None else self._tables.of(plan, order, stage)
 
         return await asyncio.to_thread(look)
 
@@ -378,6 +378,9 @@ def _needed(plan: Plan, excluded: frozenset[str], number: int) -> list[int]:
     if not 0 <= number < len(schedule):
         message = f"number: {name!r} has no match {number}; it has 0 to {len(schedule) - 1}."
         raise PlatformError(Reason.MALFORMED, message, field="number")
+    if number >= schedule.known:
+        message = f"Match {number} of {name!r} is one of the final: who plays there is decided when the pools are over."
+        raise PlatformError(Reason.STATE_CONFLICT, message, tournament=name, number=str(number))
 
     def out(one: int) -> frozenset[str]:
         return excluded.intersection(players[index] for index in schedule.match(one).entrants)

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from services.common.qualifiers import Qualifier
 from services.ledger.values import Tournament
-from services.tournament.schedule import Schedule, ScheduleReport, make_schedule, report_schedule
+from services.tournament.schedule import (
+    PoolSchedule,
+    ScheduleReport,
+    StageReport,
+    Timetable,
+    make_timetable,
+    report_stages,
+    report_timetable,
+)
 from services.tournament.spec import TournamentSpec, parse_spec
 
 REMEMBERED = 64
@@ -14,22 +24,37 @@ REMEMBERED = 64
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A specification with its seed, its schedule, and the counts over it."""
+    """A specification with its seed, its schedule, and the counts over it, with pools also over each stage."""
 
     spec: TournamentSpec
-    schedule: Schedule
+    schedule: Timetable
     report: ScheduleReport
+    stages: tuple[StageReport, ...] = ()
 
 
 def make_plan(spec: TournamentSpec) -> Plan:
     """The plan of a specification that has a seed; up to some seconds of computing."""
-    schedule = make_schedule(spec)
-    return Plan(spec, schedule, report_schedule(schedule))
+    schedule = make_timetable(spec)
+    stages = report_stages(schedule)
+    return Plan(spec, schedule, report_timetable(schedule, stages), stages)
 
 
 def spec_of(tournament: Tournament) -> TournamentSpec:
     """The specification of a stored tournament, with its seed, which is kept apart from the text that all may read."""
     return replace(parse_spec(tournament.spec_yaml), seed=tournament.secret.decode())
+
+
+def timetable_of(tournament: Tournament) -> Timetable:
+    """All matches of a stored tournament, those of a final too if it is known who plays them."""
+    spec = spec_of(tournament)
+    return drawn(make_timetable(spec), spec, tournament.qualified)
+
+
+def drawn(schedule: Timetable, spec: TournamentSpec, qualified: Sequence[Qualifier]) -> Timetable:
+    """The same with the line-up of its final, if it has one that is decided."""
+    if not qualified or not isinstance(schedule, PoolSchedule) or schedule.finalists is not None:
+        return schedule
+    return schedule.drawn([spec.entrants.index(one.name) for one in qualified])
 
 
 class Plans:
@@ -49,5 +74,9 @@ class Plans:
         plan = self._plans.get(tournament.name)
         if plan is None:
             plan = make_plan(spec_of(tournament))
+            self.remember(plan)
+        schedule = drawn(plan.schedule, plan.spec, tournament.qualified)
+        if schedule is not plan.schedule:
+            plan = replace(plan, schedule=schedule)
             self.remember(plan)
         return plan

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from functools import lru_cache
 
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.ledger.values import Result, Tournament, TournamentState
-from services.tournament.schedule import Schedule
+from services.tournament.schedule import Timetable
 
+_ROUNDS = 1024
+"""Rounds that are remembered while results are gone through; pools take turns, so one of each is under way."""
 _NOT_OVER = tuple(state for state in TournamentState if not state.is_final)
 
 
-def read_record(ledger: Ledger, tournament: Tournament, schedule: Schedule, number: int) -> bytes:
+def read_record(ledger: Ledger, tournament: Tournament, schedule: Timetable, number: int) -> bytes:
     """The compressed record of a match.
 
     Every match with the same deals must have a result, or the tournament must be over, so that there will be none; and
@@ -47,7 +49,7 @@ def read_record(ledger: Ledger, tournament: Tournament, schedule: Schedule, numb
 
 
 def without_open_rounds(
-    ledger: Ledger, tournament: Tournament, schedule: Schedule, results: Iterable[Result]
+    ledger: Ledger, tournament: Tournament, schedule: Timetable, results: Iterable[Result]
 ) -> Iterator[Result]:
     """Results, in the order of the schedule, less those of rounds in which other tables still play the same deals.
 
@@ -56,9 +58,15 @@ def without_open_rounds(
     if schedule.field == 1 or tournament.state.is_final:
         yield from results
         return
-    for group, of_round in groupby(results, lambda result: schedule.place(result.number)[0]):
-        if len(ledger.done_among(tournament.name, schedule.numbers(group))) == schedule.sharing:
-            yield from of_round
+
+    @lru_cache(_ROUNDS)
+    def is_over(group: int) -> bool:
+        numbers = schedule.numbers(group)
+        return len(ledger.done_among(tournament.name, numbers)) == len(numbers)
+
+    for result in results:
+        if is_over(schedule.place(result.number)[0]):
+            yield result
 
 
 def _same_seed(ledger: Ledger, tournament: Tournament) -> str | None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from services.ledger.ledger import Ledger
-from services.tournament.schedule import Schedule
-from services.tournament.servicer.tables import datum_for
+from services.tournament.schedule import PoolSchedule, Timetable
+from services.tournament.servicer.plans import drawn
+from services.tournament.servicer.scopes import Scope, last_section
 from services.tournament.spec import TournamentSpec
-from services.tournament.standings import (
-    PlayedMatch,
-    StandingsTable,
-    StopDecision,
-    bean_unit,
-    decide,
-    looks_at,
-)
+from services.tournament.standings import StandingsTable, StopDecision, decide, looks_at
 
 _DECIDED = re.compile(r"Ended early: .+ after the first (\d+) of \d+ sets of deals \(look \d+ of \d+\)", re.ASCII)
 
@@ -24,16 +18,18 @@ _DECIDED = re.compile(r"Ended early: .+ after the first (\d+) of \d+ sets of dea
 class Stopping:
     """Takes the looks of one tournament in their order, each once all its matches have results.
 
-    A look depends on nothing but those results, so after a crash they are all taken again, and say the same.
+    A look depends on nothing but those results, so after a crash they are all taken again, and say the same. With pools
+    only the final is looked at, once it is known who plays it.
     """
 
-    def __init__(self, ledger: Ledger, spec: TournamentSpec, schedule: Schedule, message: str = "") -> None:
+    def __init__(self, ledger: Ledger, spec: TournamentSpec, schedule: Timetable, message: str = "") -> None:
         """`message` is that of the tournament in the ledger, which has the decision if there was one."""
         self.recorded = message if parse_decided_groups(message) is not None else ""
         self._ledger = ledger
         self._spec = spec
-        self._schedule = schedule
-        self._looks = looks_at(schedule.groups) if spec.stop is not None else ()
+        self._timetable = schedule
+        self._schedule = schedule.stages[-1][0].schedule
+        self._looks = looks_at(self._schedule.groups) if spec.stop is not None else ()
         self._look = 0
         self._numbers = self._numbers_of_look()
         self._awaited: int | None = next(self._numbers, None)
@@ -53,42 +49,48 @@ class Stopping:
         While somebody is excluded nothing is decided: who is first would be so among others than the file names.
         """
         assert self._spec.stop is not None
-        if not self._ledger.rulings(self._spec.name).exclusions:
-            self.decision = decide(self._spec.stop, self._look, self._looks, self._table().blocks())
+        if isinstance(self._timetable, PoolSchedule) and self._timetable.finalists is None:
+            qualified = self._ledger.tournament(self._spec.name).qualified
+            self._timetable = drawn(self._timetable, self._spec, qualified)
+        scope = last_section(self._spec, self._timetable)
+        if self._ledger.rulings(self._spec.name).excluded.isdisjoint(scope.names):
+            self.decision = decide(self._spec.stop, self._look, self._looks, self._table(scope).blocks())
         self._look += 1
         self._numbers = self._numbers_of_look()
         self._awaited = next(self._numbers, None)
-        return format_decision(self.decision, self._spec, self._schedule) if self.decision is not None else ""
+        if self.decision is None:
+            return ""
+        return format_decision(self.decision, self._spec.stop.level, scope.names, self._schedule.groups)
 
     def _numbers_of_look(self) -> Iterator[int]:
         """The matches that the next look waits for, beyond those of the one before."""
         if self._look < len(self._looks):
             before = self._looks[self._look - 1] if self._look else 0
             for group in range(before, self._looks[self._look]):
-                yield from self._schedule.numbers(group)
+                for inner in self._schedule.numbers(group):
+                    yield self._timetable.number(len(self._timetable.stages) - 1, 0, inner)
 
-    def _table(self) -> StandingsTable:
+    def _table(self, scope: Scope) -> StandingsTable:
         """The table of the groups of this look alone."""
-        spec, groups = self._spec, self._looks[self._look]
-        datum = datum_for(spec, self._schedule)
-        table = StandingsTable(spec.entrants, faults=spec.faults, bean_unit=bean_unit(spec.options), datum=datum)
-        for result in self._ledger.results(spec.name):
+        table = scope.table()
+        for result in self._ledger.results(self._spec.name, after=scope.outer(0) - 1):
             if result.number > self._last:
                 break
-            match = self._schedule.match(result.number)
-            if match.group < groups:
-                table.add(PlayedMatch(result.number, match.group, match.entrants, result.deals, result.faults))
+            match = scope.played(result)
+            if match.group < self._looks[self._look]:
+                table.add(match)
         return table
 
 
-def format_decision(decision: StopDecision, spec: TournamentSpec, schedule: Schedule) -> str:
-    """The decision as a sentence, which is the message of the tournament from then on."""
-    assert spec.stop is not None
-    names = ", ".join(spec.entrants[entrant] for entrant in decision.first)
+def format_decision(decision: StopDecision, level: int, names: Sequence[str], groups: int) -> str:
+    """The decision as a sentence, which is the message of the tournament from then on; `names` and `groups` are those
+    of the table that was looked at.
+    """
+    first = ", ".join(names[entrant] for entrant in decision.first)
     are = "is" if len(decision.first) == 1 else "are"
     return (
-        f"Ended early: {names} {are} ahead of all others, {spec.stop.level} % sure, after the first "
-        f"{decision.groups} of {schedule.groups} sets of deals (look {decision.look + 1} of {decision.looks})"
+        f"Ended early: {first} {are} ahead of all others, {level} % sure, after the first "
+        f"{decision.groups} of {groups} sets of deals (look {decision.look + 1} of {decision.looks})"
     )
 
 

@@ -15,6 +15,9 @@ def busiest_share(rules: ScheduleRules, entrants: int) -> float:
         case ScheduleKind.GAUNTLET:
             challengers = len(rules.challengers)
             return max(1 / challengers, _even(entrants - challengers, SEATS - 1))
+        case ScheduleKind.POOL if rules.stages is not None:
+            # Pools take turns, so in their stage it is as if all played together; in the final there are fewer.
+            return _even(rules.stages.places(entrants), SEATS)
     return 1.0
 
 

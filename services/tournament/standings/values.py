@@ -41,7 +41,8 @@ class Standing:
     `beans` are those of the same deals, with mean, interval and `beans_paid` as for points; None where nothing is
     settled in beans. Where deals are compared with a datum, means and intervals are of what was made against it,
     `points` and `beans` of what was played. `roles` has what it made as emperor, guard, rebel and solo, as far as
-    it was any of them. `rating` and `openskill` are None in a table without ratings.
+    it was any of them. `rating` and `openskill` are None in a table without ratings. `pool` counts from 1, 0 where
+    there are none.
     """
 
     rank: int
@@ -69,6 +70,7 @@ class Standing:
     roles: tuple[RoleStanding, ...] = ()
     rating: Rating | None = None
     openskill: float | None = None
+    pool: int = 0
 
     @property
     def faults(self) -> int:

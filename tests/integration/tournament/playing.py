@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bots_sdk.house import make_house_bot
@@ -17,10 +17,13 @@ from services.ledger.ledger import Ledger
 from services.ledger.tournament_ledger import TournamentLedger
 from services.ledger.values import TournamentState
 from services.match.table import Table
-from services.tournament.director import Director, Limits
+from services.tournament.director import Director, Limits, MatchServicePort
 from services.tournament.director.scheduled import ScheduledFixtures
-from services.tournament.schedule import Schedule, make_schedule, tournament_secret
+from services.tournament.schedule import Timetable, tournament_secret
 from services.tournament.servicer import Desk, DirectorPort
+from services.tournament.servicer.plans import timetable_of
+from services.tournament.servicer.promotion import Promotion
+from services.tournament.servicer.stopping import Stopping
 from services.tournament.spec import TournamentSpec, format_spec, parse_spec
 from tests.unit.match.fakes import FakeHost
 
@@ -35,12 +38,17 @@ def play(order: MatchOrder) -> MatchOutcome:
     return outcome
 
 
+Player = Callable[[MatchOrder], MatchOutcome]
+"""What makes of an order its outcome."""
+
+
 class TablesAtHand:
     """A match service that has played a match as soon as it is told of it."""
 
     name = "at-hand"
 
-    def __init__(self) -> None:
+    def __init__(self, player: Player = play) -> None:
+        self._play = player
         self._outcomes: list[tuple[int, MatchOutcome]] = []
         self._number = itertools.count(1)
         self._news = asyncio.Event()
@@ -49,7 +57,7 @@ class TablesAtHand:
         self._outcomes.clear()
 
     async def submit(self, orders: Sequence[MatchOrder]) -> None:
-        self._outcomes += [(next(self._number), play(order)) for order in orders]
+        self._outcomes += [(next(self._number), self._play(order)) for order in orders]
         self._news.set()
 
     async def collect(
@@ -68,33 +76,48 @@ class TablesAtHand:
 class Stored:
     """A tournament in a ledger, created as the desk does it, with what its director needs."""
 
-    def __init__(self, ledger: Ledger, spec_yaml: str) -> None:
+    def __init__(self, ledger: Ledger, spec_yaml: str, player: Player = play) -> None:
+        """`player` plays the matches, usually at real tables."""
         self.ledger = ledger
+        self.player = player
         self.spec: TournamentSpec = parse_spec(spec_yaml)
         assert self.spec.seed is not None
         written = format_spec(replace(self.spec, seed=None))
         ledger.create_tournament(self.spec.name, written, self.spec.seed.encode())
-        self.schedule: Schedule = make_schedule(self.spec)
-        self.fixtures = ScheduledFixtures(self.spec, self.schedule, tournament_secret(self.spec.seed), {})
         self._attempts = itertools.count()
+        self.look()
 
-    async def play_all(self) -> TournamentState:
-        """Everything that is not done, by a real director."""
-        director = Director(
+    def look(self) -> None:
+        """As a director does that begins now: all of it follows from the ledger."""
+        assert self.spec.seed is not None
+        self.schedule: Timetable = timetable_of(self.ledger.tournament(self.spec.name))
+        self.fixtures = ScheduledFixtures(self.spec, self.schedule, tournament_secret(self.spec.seed), {})
+
+    def director(self, service: MatchServicePort | None = None) -> Director:
+        """A new one."""
+        self.look()
+        stages = Promotion(self.ledger, self.spec, self.schedule, self.fixtures)
+        stopping = None if self.spec.stop is None else Stopping(self.ledger, self.spec, self.schedule)
+        return Director(
             self.spec.name,
             self.fixtures,
-            [TablesAtHand()],
+            [service or TablesAtHand(self.player)],
             TournamentLedger(self.ledger, self.spec.name),
             limits=Limits(),
             clock=SystemClock(),
             new_attempt=self._new_attempt,
+            stopping=stopping,
+            stages=stages if self.spec.schedule.stages is not None else None,
         )
+
+    async def play_all(self) -> TournamentState:
+        """Everything that is not done, by a real director."""
         async with asyncio.timeout(120):
-            return await director.run()
+            return await self.director().run()
 
     def play_one(self, number: int) -> MatchOutcome:
         """One match, and its outcome written to the ledger."""
-        outcome = play(self.fixtures.order(number, self._new_attempt()))
+        outcome = self.player(self.fixtures.order(number, self._new_attempt()))
         self.ledger.record([outcome])
         return outcome
 

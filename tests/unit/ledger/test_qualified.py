@@ -43,7 +43,10 @@ def test_whoever_has_not_heard_of_an_exclusion_settles_nothing(ledger: Ledger) -
     ledger.exclude("cup", "ada", annulled=False, reason="")
     assert ledger.qualify("cup", PLACES, ()) == ()
     assert ledger.tournament("cup").qualified == ()
-    assert ledger.qualify("cup", OTHERS, ["ada"]) == OTHERS
+    kept = ledger.rulings("cup").exclusions
+    ledger.exclude("cup", "ada", annulled=True, reason="")
+    assert ledger.qualify("cup", OTHERS, kept) == ()
+    assert ledger.qualify("cup", OTHERS, ledger.rulings("cup").exclusions) == OTHERS
 
 
 def test_of_two_that_settle_it_at_once_one_does(ledger: Ledger) -> None:
