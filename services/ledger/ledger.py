@@ -36,6 +36,7 @@ from services.ledger.values import (
     Entry,
     Exclusion,
     Page,
+    PastAttempt,
     Recorded,
     Result,
     Rulings,
@@ -53,7 +54,7 @@ WAIT = timedelta(seconds=5)
 _PAGE = 500  # results read at once: a reader holds no transaction longer than that
 
 
-_FAILURES = frozenset({Reason.LEDGER_LOCKED, Reason.LEDGER_UNWRITABLE})
+_FAILURES = frozenset({Reason.LEDGER_LOCKED, Reason.LEDGER_UNWRITABLE, Reason.LEDGER_UNREACHABLE})
 """What counts as a failure of the ledger; what else is raised is an answer."""
 
 
@@ -87,7 +88,7 @@ class Ledger:
         """Opens the ledger in a file or a PostgreSQL database; the platform makes its tables, and upgrades older ones.
 
         Raises PlatformError: LEDGER_LOCKED if another platform has it, LEDGER_VERSION if it is newer or no ledger at
-        all, LEDGER_UNWRITABLE if the place is missing or cannot be written, or the server cannot be reached.
+        all, LEDGER_UNWRITABLE if the place is missing or cannot be written, LEDGER_UNREACHABLE if its server is away.
         """
         clock = clock or SystemClock()
         database = make_database(place, access, wait)
@@ -176,6 +177,11 @@ class Ledger:
         """Every recorded attempt at one match, in the order of starting."""
         with self._read() as connection:
             return reading.attempts_at(connection, tournaments.id_of(connection, tournament), number)
+
+    def past_attempts(self, tournament: str, most: int) -> list[PastAttempt]:
+        """How the last attempts ended, up to so many, in the order of ending."""
+        with self._read() as connection:
+            return reading.past_attempts(connection, tournaments.id_of(connection, tournament), most)
 
     def totals(self, tournament: str) -> Totals:
         """How far the tournament is; costs the same however long it is."""

@@ -6,15 +6,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from services.common.clock import Clock
 from services.common.errors import PlatformError
-from services.common.matches import MatchOrder, MatchOutcome
+from services.common.matches import Ending, MatchOrder, MatchOutcome
 from services.common.metrics import TournamentMetrics
 from services.ledger.values import Rulings, TournamentState
-from services.tournament.director.breaker import Benched, Breaker
+from services.tournament.director.bench import Bench
 from services.tournament.director.dispatch import Dispatch, void_outcome
 from services.tournament.director.lane import Lane
 from services.tournament.director.limits import Limits, Retries
@@ -78,8 +77,9 @@ class Director:
         self._closing: dict[int, asyncio.Future[None]] = {}
         self._writer = Writer(ledger, limits.retries(), self._go_on)
         self._strikes = Strikes(limits)
-        self._breaker = Breaker(limits.breaker)
-        self._benched: asyncio.Queue[Benched] = asyncio.Queue()
+        self._bench = Bench(limits, fixtures.entrants, ledger, self._writer, self._metrics)
+        # Matches that are to be played again, and have no result since: asked for once more they are not played twice.
+        self._again: set[int] = set()
         self._stopping = stopping
         self._stages = stages
         # Why it ends before its schedule does; then nothing new is handed out.
@@ -134,14 +134,17 @@ class Director:
         """Have a match played again: what is played of it just now will not count, or its result is taken back.
 
         An attempt that is recalled needs no note in the ledger: it has no result before it is over, and whoever
-        directs after a crash plays the match again anyway.
+        directs after a crash plays the match again anyway. Asked for again before there is a result, nothing more is
+        done.
 
         Raises PlatformError STATE_CONFLICT if it has a result and its deals are known by now.
         """
         async with self._reading:
             if self._ended.is_set():
                 return False
-            if not self._dispatch.recall(number):
+            if number not in self._again and self._dispatch.recall(number):
+                self._again.add(number)
+            elif number not in self._again:
                 if (writing := self._closing.get(number)) and not await self._until_written(writing):
                     return False
                 await self._take_back_result(number, reason)
@@ -166,6 +169,7 @@ class Director:
         ]
         if await asyncio.to_thread(self._ledger.retract, number, needed, reason):
             self._dispatch.backlog.reopen(number)
+            self._again.add(number)
         self._strikes.forgive_match(number)
 
     async def status(self, known: int = 0, wait: float = 0.0) -> DirectorStatus:
@@ -204,12 +208,13 @@ class Director:
     async def _play(self) -> None:
         """All that goes on at the same time, until it is over; raises what any of it raises."""
         await self._begin()
+        await self._bench.recall(self._fixtures.seats)
         if self._stopping is not None:  # before anything is handed out: it may have been over before a crash
             await self._take_looks(self._stopping)
         self._settle()
+        bench = self._bench.run(lambda: self._rulings.excluded, self.heed, self.pause)
         work = [
-            asyncio.create_task(job)
-            for job in (self._writer.run(), self._keep_state(), self._keep_bench(), self._ended.wait())
+            asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), bench, self._ended.wait())
         ]
         work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
         if self._stopping is not None:
@@ -272,17 +277,6 @@ class Director:
                 _log.info("%s is %s", self._tournament, status.state, extra={"reason": self._reason})
             status = await self._board.see(status.version, self._limits.poll)
 
-    async def _keep_bench(self) -> None:
-        """Exclude who has failed too often, in the ledger first: what is not there did not happen."""
-        rule = self._limits.breaker
-        while True:
-            benched = await self._benched.get()
-            assert rule is not None
-            write = partial(self._ledger.bench, benched.name, annulled=rule.annulled, reason=benched.reason)
-            await self._writer.insist(write)
-            _log.warning("%s: %s", benched.name, benched.reason)
-            await self.heed()
-
     async def _look_out(self, stopping: StopPort) -> None:
         """See whether it has said enough, whenever there is a look to take: at what is on the disk, never sooner."""
         status = self._board.current
@@ -332,9 +326,13 @@ class Director:
             await asyncio.sleep(retries.next())
 
     async def _gather(self, lane: Lane, retries: Retries) -> None:
-        """Keep up with who has a stream there, until all have."""
+        """Keep up with who has a stream there, until all have; and again when somebody did not turn up at a match."""
         wait = 0.0
-        while not lane.is_complete:
+        while True:
+            if lane.is_complete:
+                lane.doubt.clear()
+                await lane.doubt.wait()
+                wait = 0.0
             missing = await lane.port.missing(list(self._names), wait)
             lane.missing = frozenset(missing).intersection(self._names)  # somebody may be excluded meanwhile
             wait = self._limits.gather
@@ -360,6 +358,8 @@ class Director:
                     if recalled:
                         told = void_outcome(order, told.match_service, RECALLED, told.started_at, told.ended_at)
                     writes.append(self._write(order, told, strike=not recalled))
+                    if told.ending is Ending.NO_SHOW:
+                        lane.doubt.set()
             if writes:  # only what is on the disk is confirmed: until then the match service keeps it
                 await asyncio.wait(writes)
             confirmed = max([confirmed, *(number for number, _ in numbered)])
@@ -374,8 +374,11 @@ class Director:
                 return
             self._metrics.attempt_ended(outcome.ending, len(outcome.deals))
             reason = self._strikes.count(order, outcome) if strike else ""
-            for benched in self._breaker.count(order, outcome):
-                self._benched.put_nowait(benched)
+            if strike:
+                self._bench.put(self._strikes.absent(order, outcome))
+            self._bench.count(order, outcome)
+            if outcome.ending.counts:
+                self._again.discard(order.number)
             self._dispatch.close(order, counts=outcome.ending.counts)
             if reason:
                 self.pause(reason)
@@ -412,6 +415,7 @@ class Director:
         self._rulings = rulings
         self._dispatch.limits = self._limits.with_in_flight(rulings.in_flight)
         self._dispatch.excluded = rulings.excluded
+        self._metrics.bots_excluded = len(rulings.excluded)
         self._names = {bot.bot_id: bot.name for bot in self._fixtures.bots if bot.name not in rulings.excluded}
         for lane in self._lanes:
             if lane.missing is not None:

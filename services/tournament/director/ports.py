@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from services.common.matches import Entrant, MatchOrder, MatchOutcome
-from services.ledger.values import Rulings, TournamentState
+from services.ledger.values import PastAttempt, Rulings, TournamentState
 
 
 class MatchServiceLost(Exception):
@@ -68,6 +68,10 @@ class LedgerPort(Protocol):
         """Exclude a bot, unless it is excluded already, in whatever way."""
         ...
 
+    def past_attempts(self, most: int) -> Sequence[PastAttempt]:
+        """What ended last, up to so many attempts, in the order of ending."""
+        ...
+
     def retract(self, number: int, sharing: Collection[int], reason: str) -> bool:
         """Take the result of a match back, while not all `sharing` its deals have one; whether it had one."""
         ...
@@ -122,6 +126,11 @@ class Fixtures(Protocol):
     @property
     def bots(self) -> Collection[Entrant]:
         """The remote bots: entrants without the house bots that match services play themselves."""
+        ...
+
+    @property
+    def entrants(self) -> int:
+        """How many play in the tournament, house bots included."""
         ...
 
     def seats(self, number: int) -> Sequence[Entrant]:

@@ -35,6 +35,11 @@ class ScheduledFixtures:
         """The remote bots that are to play yet."""
         return [entrant for index in self._schedule.playing if not (entrant := self._players[index]).is_house]
 
+    @property
+    def entrants(self) -> int:
+        """How many play in the tournament, house bots included."""
+        return len(self._spec.entrants)
+
     def seats(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
         """Who plays the match, by seat."""
         return self._lineup(number)
