@@ -1,4 +1,4 @@
-"""`baohuang bot`: run a bot against a platform, check it, register it."""
+"""`baohuang bot`: run a bot against a platform, check it, register it, enter it in tournaments."""
 
 from __future__ import annotations
 
@@ -209,6 +209,52 @@ def list_bots(server: str, token_file: Path | None, as_json: bool) -> None:
         presence = "not seen since the platform started" if one.presence == "never" else one.presence
         since = f" since {one.since:%Y-%m-%d %H:%M} UTC" if one.since else ""
         click.echo(f"{one.name:<{width}}  {presence}{since}  {one.version}  {one.owner}".rstrip())
+
+
+@bot.command()
+@click.argument("tournament")
+@_server_option
+@_token_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+def enter(tournament: str, server: str, token_file: Path | None, as_json: bool) -> None:
+    """Enter the bot whose token it is in TOURNAMENT, which must be open.
+
+    Who plays is settled when an operator starts it. Until then `baohuang bot withdraw` takes it back.
+    """
+    one = _at_the_entrance(server, _token(token_file), tournament, "enter")
+    _show_entrance(one, as_json, f"Entered in {tournament}")
+
+
+@bot.command()
+@click.argument("tournament")
+@_server_option
+@_token_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for scripts.")
+def withdraw(tournament: str, server: str, token_file: Path | None, as_json: bool) -> None:
+    """Take the bot whose token it is out of TOURNAMENT, as long as that was not started."""
+    one = _at_the_entrance(server, _token(token_file), tournament, "withdraw")
+    _show_entrance(one, as_json, f"Withdrawn from {tournament}")
+
+
+def _at_the_entrance(address: str, token: str, tournament: str, verb: str) -> Any:
+    from bots_sdk.client.entrance import EntranceClient
+
+    tls = chosen_tls()
+
+    async def call() -> Any:
+        async with EntranceClient(address, tls) as entrance:
+            return await getattr(entrance, verb)(token, tournament)
+
+    return _wait_for(call())
+
+
+def _show_entrance(one: Any, as_json: bool, what: str) -> None:
+    if as_json:
+        told = {"tournament": one.name, "entrants": list(one.entrants)}
+        click.echo(json.dumps(told | {"least": one.least, "most": one.most}))
+    else:
+        bots = "1 bot" if len(one.entrants) == 1 else f"{len(one.entrants)} bots"
+        click.echo(f"{what}; {bots} entered so far, {one.least} to {one.most} may play.")
 
 
 @bot.command(short_help="Play under every profile of the rules and report what goes wrong.")

@@ -115,7 +115,7 @@ class LobbyClient:
             Refused: the name is taken or of the wrong form, or an operator has to do it.
             Unreachable: nobody answers.
         """
-        shown = _bearer(operator_token) if operator_token else ()
+        shown = bearer(operator_token) if operator_token else ()
         try:
             request = pb.RegisterBotRequest(name=name, owner=owner, version=version)
         except UnicodeEncodeError:
@@ -130,7 +130,7 @@ class LobbyClient:
             TokenRejected: it is not known.
             Unreachable: nobody answers.
         """
-        answer = await self._call(self._stub.RotateToken, pb.RotateTokenRequest(), _bearer(token))
+        answer = await self._call(self._stub.RotateToken, pb.RotateTokenRequest(), bearer(token))
         return str(answer.token)
 
     async def revoke_token(self, token: str) -> None:
@@ -140,7 +140,7 @@ class LobbyClient:
             TokenRejected: it is not known.
             Unreachable: nobody answers.
         """
-        await self._call(self._stub.RevokeToken, pb.RevokeTokenRequest(), _bearer(token))
+        await self._call(self._stub.RevokeToken, pb.RevokeTokenRequest(), bearer(token))
 
     async def list_bots(self, token: str = "") -> list[ListedBot]:
         """All bots of the platform, in the order of their names.
@@ -154,7 +154,7 @@ class LobbyClient:
         page = ""
         for _ in range(MOST_PAGES):
             request = pb.ListBotsRequest(page_size=_PAGE, page_token=page)
-            answer = await self._call(self._stub.ListBots, request, _bearer(token) if token else ())
+            answer = await self._call(self._stub.ListBots, request, bearer(token) if token else ())
             found += [_listed(bot) for bot in answer.bots]
             page = answer.next_page_token
             if not page:
@@ -174,7 +174,7 @@ class LobbyClient:
             ProtocolBroken: what came makes no sense.
         """
         request = pb.AttendRequest(sdk=SDK_NAME, protocol_version=PROTOCOL_VERSION, tables=tables)
-        call = self._stub.Attend(request, metadata=_bearer(token))
+        call = self._stub.Attend(request, metadata=bearer(token))
         silence = DEFAULT_SILENCE_S
         heard = False
         try:
@@ -205,7 +205,8 @@ class LobbyClient:
             raise await explain(error, self._address, self._tls) from error
 
 
-def _bearer(token: str) -> tuple[tuple[str, str], ...]:
+def bearer(token: str) -> tuple[tuple[str, str], ...]:
+    """The metadata of a call with a token. Raises Refused for what cannot be one."""
     token = token.strip()
     if not token.isascii() or not token.isprintable():
         raise make_refused("REASON_TOKEN_UNKNOWN", "the token has characters that no token has")

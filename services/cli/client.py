@@ -49,9 +49,27 @@ class Client:
     async def plan(self, spec_yaml: str) -> pb.Plan:
         return (await self._stub.PlanTournament(pb.PlanTournamentRequest(spec_yaml=spec_yaml), **self._terms)).plan
 
-    async def create(self, spec_yaml: str) -> pb.Tournament:
-        request = pb.CreateTournamentRequest(spec_yaml=spec_yaml)
+    async def create(self, spec_yaml: str, state: pb.State.ValueType = pb.STATE_RUNNING) -> pb.Tournament:
+        request = pb.CreateTournamentRequest(spec_yaml=spec_yaml, state=state)
         return (await self._stub.CreateTournament(request, **self._terms)).tournament
+
+    async def edit(self, spec_yaml: str) -> pb.Tournament:
+        request = pb.EditTournamentRequest(spec_yaml=spec_yaml)
+        return (await self._stub.EditTournament(request, **self._terms)).tournament
+
+    async def open(self, name: str) -> pb.Tournament:
+        return (await self._stub.OpenTournament(pb.OpenTournamentRequest(name=name), **self._terms)).tournament
+
+    async def enter(self, name: str, bot: str) -> pb.Tournament:
+        """Enter a bot; an empty name is that of the bot whose token it is."""
+        return (await self._stub.EnterBot(pb.EnterBotRequest(name=name, bot=bot), **self._terms)).tournament
+
+    async def withdraw(self, name: str, bot: str) -> pb.Tournament:
+        """Withdraw a bot; an empty name is that of the bot whose token it is."""
+        return (await self._stub.WithdrawBot(pb.WithdrawBotRequest(name=name, bot=bot), **self._terms)).tournament
+
+    async def start(self, name: str) -> pb.Tournament:
+        return (await self._stub.StartTournament(pb.StartTournamentRequest(name=name), **self._terms)).tournament
 
     async def get(self, name: str) -> pb.Tournament:
         return (await self._stub.GetTournament(pb.GetTournamentRequest(name=name), **self._terms)).tournament

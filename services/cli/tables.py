@@ -207,6 +207,8 @@ def matches_table(matches: Iterable[pb.Match]) -> Any:
 
 def remark(one: pb.Tournament) -> str:
     """What there is to say about a tournament, if anything."""
+    if one.state == pb.STATE_OPEN:
+        return f"{len(one.entries)} entered, {one.min_entrants} to {one.max_entrants} may play"
     if one.missing_bots:
         return "waits for " + ", ".join(one.missing_bots)
     return one.message
@@ -216,6 +218,9 @@ def describe_tournament(one: pb.Tournament) -> Iterable[str]:
     """A tournament in some lines."""
     progress = one.progress
     yield f"{one.name}: {state_name(one.state)}" + (f" ({remark(one)})" if remark(one) else "")
+    if not one.HasField("plan"):
+        yield from describe_entries(one)
+        return
     yield f"  matches  {progress.matches_done} of {progress.matches}, {progress.matches_running} running"
     if progress.matches_left_out:
         yield f"  left out {progress.matches_left_out} matches of excluded bots"
@@ -226,6 +231,14 @@ def describe_tournament(one: pb.Tournament) -> Iterable[str]:
     yield f"  faults   {progress.faults}"
     yield from describe_exclusions(one)
     yield from describe_plan(one.plan)
+
+
+def describe_entries(one: pb.Tournament) -> Iterable[str]:
+    """Who has entered a tournament that was not started, a line each."""
+    yield f"  entrants {len(one.entries)} so far; {one.min_entrants} to {one.max_entrants} may play"
+    for entry in one.entries:
+        who = "by itself" if entry.by_itself else "by an operator"
+        yield f"  entered  {entry.bot}, {who}, {entry.entered_at.ToDatetime():%Y-%m-%d %H:%M} UTC"
 
 
 def describe_exclusions(one: pb.Tournament) -> Iterable[str]:

@@ -31,7 +31,8 @@ def tournament() -> None:
     """Run tournaments, watch them, read their standings."""
 
 
-def _common(command: _Command) -> _Command:
+def common_options(command: _Command) -> _Command:
+    """What every command takes that calls a platform."""
     command = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON, for scripts.")(command)
     return server_option(tls_options(token_options(command)))
 
@@ -39,34 +40,35 @@ def _common(command: _Command) -> _Command:
 @tournament.command()
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--detach", is_flag=True, help="Return when it is started, instead of following it to its end.")
-@_common
+@common_options
 def run(spec: Path, detach: bool, server: str, as_json: bool) -> None:
     """Start the tournament described in the YAML file SPEC and follow it.
 
     Ctrl-C pauses it: running matches are finished, and the command that goes on is printed.
     """
-    text = _read(spec)
-    _start(server, lambda client: client.create(text), detach=detach, as_json=as_json)
+    text = read_file(spec)
+    start_and_follow(server, lambda client: client.create(text), detach=detach, as_json=as_json)
 
 
 @tournament.command()
 @click.argument("name")
 @click.option("--detach", is_flag=True, help="Return when it is started, instead of following it to its end.")
-@_common
+@common_options
 def resume(name: str, detach: bool, server: str, as_json: bool) -> None:
     """Play what is scheduled in NAME and not done, and follow it."""
-    _start(server, lambda client: client.resume(name), detach=detach, as_json=as_json)
+    start_and_follow(server, lambda client: client.resume(name), detach=detach, as_json=as_json)
 
 
 @tournament.command()
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.option("--rate", type=click.FloatRange(0.001), help="Deals a second of all tables, to say how long it takes.")
-@_common
+@common_options
 def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
     """Check the YAML file SPEC and say what would be played, without starting anything."""
     from services.cli import tables
+    from services.tournament.spec import is_nobody
 
-    text = _read(spec)
+    text = read_file(spec)
 
     async def ask(client: Client) -> tuple[pb.Plan, list[str]]:
         planned = await client.plan(text)
@@ -74,12 +76,14 @@ def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
 
     planned, strangers = call_platform(server, ask)
     _show(planned, tables.describe_plan(planned, rate or tables.ASSUMED_RATE), as_json)
+    if any(is_nobody(name) for name in planned.entrants):
+        click.echo("Bots may enter: this is for the fewest that can start it.", err=True)
     if strangers:
         click.echo(f"Not registered yet, and needed before it can run: {', '.join(strangers)}", err=True)
 
 
 @tournament.command("list")
-@_common
+@common_options
 def list_(server: str, as_json: bool) -> None:
     """List all tournaments, the newest first."""
     from services.cli import tables
@@ -96,26 +100,26 @@ def list_(server: str, as_json: bool) -> None:
 
 @tournament.command()
 @click.argument("name")
-@_common
+@common_options
 def show(name: str, server: str, as_json: bool) -> None:
     """Show where the tournament NAME stands."""
-    _verb(server, as_json, lambda client: client.get(name))
+    do_verb(server, as_json, lambda client: client.get(name))
 
 
 @tournament.command()
 @click.argument("name")
-@_common
+@common_options
 def pause(name: str, server: str, as_json: bool) -> None:
     """Finish the running matches of NAME and start no others."""
-    _verb(server, as_json, lambda client: client.pause(name))
+    do_verb(server, as_json, lambda client: client.pause(name))
 
 
 @tournament.command()
 @click.argument("name")
-@_common
+@common_options
 def cancel(name: str, server: str, as_json: bool) -> None:
     """End NAME for good; its results are kept."""
-    _verb(server, as_json, lambda client: client.cancel(name))
+    do_verb(server, as_json, lambda client: client.cancel(name))
 
 
 @tournament.command()
@@ -128,38 +132,38 @@ def cancel(name: str, server: str, as_json: bool) -> None:
     help="Whether what it has played counts, or counts for nobody.",
 )
 @click.option("--reason", default="", help="Why; everybody can read it.")
-@_common
+@common_options
 def exclude(name: str, bot: str, results: str, reason: str, server: str, as_json: bool) -> None:
     """Let BOT play no more in NAME.
 
     Its matches that have not begun are left out. Said again, the last word counts, also when NAME is finished.
     """
-    _verb(server, as_json, lambda client: client.exclude(name, bot, annulled=results == "annulled", reason=reason))
+    do_verb(server, as_json, lambda client: client.exclude(name, bot, annulled=results == "annulled", reason=reason))
 
 
 @tournament.command()
 @click.argument("name")
 @click.argument("number", type=click.IntRange(min=0, max=2**63 - 1))
 @click.option("--reason", default="", help="Why; it is kept with the result that is taken back.")
-@_common
+@common_options
 def requeue(name: str, number: int, reason: str, server: str, as_json: bool) -> None:
     """Have match NUMBER of NAME played again, with the same deals.
 
     What is played of it now will not count; a result is taken back, unless its deals are known by now.
     """
-    _verb(server, as_json, lambda client: client.requeue(name, number, reason))
+    do_verb(server, as_json, lambda client: client.requeue(name, number, reason))
 
 
 @tournament.command("in-flight")
 @click.argument("name")
 @click.argument("matches", type=click.IntRange(min=0, max=100_000))
-@_common
+@common_options
 def in_flight(name: str, matches: int, server: str, as_json: bool) -> None:
     """Play at most MATCHES of NAME at once from now on; 0: as many as its file says.
 
     What runs is finished, also if it is more.
     """
-    _verb(server, as_json, lambda client: client.set_in_flight(name, matches))
+    do_verb(server, as_json, lambda client: client.set_in_flight(name, matches))
 
 
 @tournament.command()
@@ -169,7 +173,7 @@ def in_flight(name: str, matches: int, server: str, as_json: bool) -> None:
 )
 @click.option("--roles", is_flag=True, help="Also what each bot makes as emperor, guard, rebel and solo.")
 @click.option("--ratings", is_flag=True, help="Also least-squares ratings, and OpenSkill.")
-@_common
+@common_options
 def standings(name: str, by: str, roles: bool, ratings: bool, server: str, as_json: bool) -> None:
     """Print the table of NAME, with 95 % intervals."""
 
@@ -185,7 +189,7 @@ def standings(name: str, by: str, roles: bool, ratings: bool, server: str, as_js
 @tournament.command()
 @click.argument("name")
 @click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, help="So many at most; 0: all.")
-@_common
+@common_options
 def matches(name: str, limit: int, server: str, as_json: bool) -> None:
     """List the matches of NAME that have a result, by their numbers."""
     from services.cli import tables
@@ -206,7 +210,7 @@ def matches(name: str, limit: int, server: str, as_json: bool) -> None:
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path), help="The file to write; usually NAME-NUMBER.pb.z here."
 )
-@_common
+@common_options
 def record(name: str, number: int, output: Path | None, server: str, as_json: bool) -> None:
     """Save the record of match NUMBER of NAME, for `baohuang replay`.
 
@@ -229,17 +233,19 @@ def record(name: str, number: int, output: Path | None, server: str, as_json: bo
 async def _unregistered(server: str, entrants: Iterable[str], token: str) -> list[str]:
     from bots_sdk.client import LobbyClient
     from bots_sdk.errors import ArenaError
-    from services.tournament.spec import house_bot_id
+    from services.tournament.spec import house_bot_id, is_nobody
 
     try:
         async with LobbyClient(server, chosen_tls()) as lobby:
             known = {bot.name for bot in await lobby.list_bots(token)}
     except ArenaError:  # it is a remark only
         return []
-    return [name for name in entrants if house_bot_id(name) is None and name not in known]
+    remote = [name for name in entrants if house_bot_id(name) is None and not is_nobody(name)]
+    return [name for name in remote if name not in known]
 
 
-def _verb(server: str, as_json: bool, call: Callable[[Client], Awaitable[pb.Tournament]]) -> None:
+def do_verb(server: str, as_json: bool, call: Callable[[Client], Awaitable[pb.Tournament]]) -> None:
+    """Say it to the platform, and show the tournament as it is then."""
     from services.cli import tables
 
     one = call_platform(server, call)
@@ -256,13 +262,15 @@ def _show(message: Any, lines: Iterable[str], as_json: bool) -> None:
         console.print("\n".join(lines), markup=False, soft_wrap=True)
 
 
-def _start(server: str, call: Callable[[Client], Awaitable[pb.Tournament]], *, detach: bool, as_json: bool) -> None:
+def start_and_follow(
+    server: str, call: Callable[[Client], Awaitable[pb.Tournament]], *, detach: bool, as_json: bool
+) -> None:
     """Start or resume a tournament, and follow it unless told otherwise."""
     from services.cli import tables
     from services.cli.running import Interrupted, follow_to_the_end, resume_command
 
     if detach:
-        _verb(server, as_json, call)
+        do_verb(server, as_json, call)
         return
     try:
         one, table = call_platform(
@@ -307,7 +315,7 @@ def _print_standings(
     )
 
 
-def _read(spec: Path) -> str:
+def read_file(spec: Path) -> str:
     """The text of a tournament file without mistakes; the platform itself could not send a long list of them."""
     from services.tournament.spec import SpecError, parse_spec
 

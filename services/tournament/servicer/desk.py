@@ -154,7 +154,7 @@ class Desk:
             if await self._offer(one, one.director.resume):
                 return await self.view(name)
             await one.wait_for_end()
-        allowed = [TournamentState.PAUSED, *GOES_ON]
+        allowed = ALLOWED[Verb.RESUME]
         async with self._between:
             await self._verify_allowed(name, Verb.RESUME)
             await asyncio.to_thread(self._ledger.transition, name, allowed, TournamentState.RUNNING)
