@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from services.common.errors import PlatformError, Reason
+from services.common.qualifiers import Qualifier, Way
 from services.ledger.values import Entry, Exclusion, Result, Side, TournamentState
-from services.tournament.schedule import Spread
+from services.tournament.schedule import ScheduleReport, Spread
 from services.tournament.servicer.plans import Plan
 from services.tournament.servicer.views import TournamentView
 from services.tournament.standings import Order, RoleStanding, Standing
@@ -29,6 +31,7 @@ _ORDERS = {
     pb.STANDINGS_ORDER_BY_POINTS: Order.POINTS,
     pb.STANDINGS_ORDER_BY_BEANS: Order.BEANS,
 }
+_WAYS = {Way.PLACED: pb.WAY_PLACED, Way.REST: pb.WAY_REST, Way.VACANT: pb.WAY_VACANT}
 _MOST_BEANS = 2**63 - 1
 _MOST_BEANS_PAID = 2**64 - 1
 
@@ -95,6 +98,7 @@ def tournament_to_proto(view: TournamentView) -> pb.Tournament:
         entries=map(entry_to_proto, view.entries),
         min_entrants=view.rules.min if view.rules else 0,
         max_entrants=view.rules.max if view.rules else 0,
+        qualified=map(qualifier_to_proto, view.tournament.qualified),
     )
 
 
@@ -118,12 +122,18 @@ def progress_to_proto(view: TournamentView) -> pb.Progress:
 
 
 def plan_to_proto(plan: Plan) -> pb.Plan:
-    """What a schedule comes to."""
-    report = plan.report
+    """What a schedule comes to, with pools also each of its stages."""
+    whole = report_to_proto(plan.report, plan.spec.entrants)
+    whole.stages.extend(stages_to_proto(plan))
+    return whole
+
+
+def report_to_proto(report: ScheduleReport, entrants: Iterable[str]) -> pb.Plan:
+    """The counts over a schedule, and who plays it."""
     return pb.Plan(
         matches=report.matches,
         deals=report.deals,
-        entrants=plan.spec.entrants,
+        entrants=entrants,
         meetings_min=report.meetings.least,
         meetings_max=report.meetings.most,
         meetings_mean=report.meetings.mean,
@@ -143,8 +153,32 @@ def spread_to_proto(spread: Spread) -> pb.Spread:
     return pb.Spread(min=spread.least, mean=spread.mean, max=spread.most)
 
 
-def standing_to_proto(standing: Standing) -> pb.Standing:
-    """One line of the table."""
+def stages_to_proto(plan: Plan) -> Iterator[pb.StagePlan]:
+    """What the pools come to, and the final; nothing without pools."""
+    rules, entrants = plan.spec.schedule.stages, plan.spec.entrants
+    if rules is None:
+        return
+    for number, (stage, sections) in enumerate(zip(plan.stages, plan.schedule.stages, strict=True), 1):
+        teams = [[entrants[one] for one in sorted(section.members or ())] for section in sections]
+        is_final = not any(section.pool for section in sections)
+        yield pb.StagePlan(
+            stage=number,
+            first_match=stage.first,
+            plan=report_to_proto(stage.report, teams[0] if is_final else entrants),
+            pools=[] if is_final else [pb.Pool(entrants=team) for team in teams],
+            places=rules.places(len(entrants)) if is_final else 0,
+            advance=rules.advance,
+            rest=rules.rest,
+        )
+
+
+def qualifier_to_proto(qualifier: Qualifier) -> pb.Qualifier:
+    """The holder of a place in a final."""
+    return pb.Qualifier(bot=qualifier.name, pool=qualifier.pool, rank=qualifier.rank, way=_WAYS[qualifier.way])
+
+
+def standing_to_proto(standing: Standing, qualified: Collection[str] = ()) -> pb.Standing:
+    """One line of the table; `qualified` are the names of those who have gone on from it."""
     rating = standing.rating
     return pb.Standing(
         rank=standing.rank,
@@ -174,6 +208,8 @@ def standing_to_proto(standing: Standing) -> pb.Standing:
         rating_low=None if rating is None else rating.low,
         rating_high=None if rating is None else rating.high,
         openskill=standing.openskill,
+        pool=standing.pool,
+        qualified=standing.pool > 0 and standing.name in qualified,
     )
 
 
@@ -193,6 +229,9 @@ def match_to_proto(result: Result, plan: Plan, decided: int | None = None) -> pb
     """One scheduled match that has a result; `decided`: after so many groups the tournament ended early, if it did."""
     players = plan.spec.players
     names = [players[index] for index in plan.schedule.match(result.number).entrants]
+    stage, section, inner = plan.schedule.locate(result.number)
+    of_stage = plan.schedule.stages[stage]
+    is_last = stage == len(plan.schedule.stages) - 1  # which alone may end early
     return pb.Match(
         number=result.number,
         names=names,
@@ -203,7 +242,9 @@ def match_to_proto(result: Result, plan: Plan, decided: int | None = None) -> pb
         faults=[
             f"{name}: {said}" for name, seat in zip(names, result.faults, strict=True) if (said := seat.describe())
         ],
-        after_decision=decided is not None and plan.schedule.place(result.number)[0] >= decided,
+        after_decision=decided is not None and is_last and of_stage[section].schedule.place(inner)[0] >= decided,
+        stage=stage + 1,
+        pool=of_stage[section].pool,
     )
 
 

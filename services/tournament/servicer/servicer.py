@@ -16,6 +16,7 @@ from services.ledger import tournaments
 from services.ledger.values import Side, Tournament, TournamentState
 from services.tournament.servicer import messages
 from services.tournament.servicer.desk import Desk
+from services.tournament.servicer.scopes import verify_stage
 from services.tournament.servicer.stopping import parse_decided_groups
 from services.tournament.servicer.views import TournamentView
 
@@ -119,9 +120,17 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
 
     async def GetStandings(self, request: pb.GetStandingsRequest, context: _Context) -> pb.GetStandingsResponse:
         view = await self._view(request.name)
-        standings = await self._desk.standings(request.name, messages.order_from_proto(request.order))
+        order, stage, stages = messages.order_from_proto(request.order), request.stage, 1
+        if view.plan is not None:
+            stage = verify_stage(request.name, view.plan.schedule, stage)
+            stages = len(view.plan.schedule.stages)
+        standings = await self._desk.standings(request.name, order, stage)
+        qualified = frozenset(one.name for one in view.tournament.qualified if one.plays)
         return pb.GetStandingsResponse(
-            standings=map(messages.standing_to_proto, standings), progress=messages.progress_to_proto(view)
+            standings=[messages.standing_to_proto(standing, qualified) for standing in standings],
+            progress=messages.progress_to_proto(view),
+            stage=stage,
+            stages=stages,
         )
 
     async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> pb.GetRecordResponse:
@@ -134,8 +143,10 @@ class TournamentServicer(pb_grpc.TournamentServiceServicer):
         view = await self._view(request.name)
         if view.plan is None:
             return pb.ListMatchesResponse()
-        results = await self._desk.results(request.name, after, size + 1)
         plan, decided = view.plan, parse_decided_groups(view.message)
+        results = await self._desk.results(request.name, after, size + 1)
+        # A final may have got its line-up since the plan was looked at.
+        results = [result for result in results if result.number < plan.schedule.known]
         return pb.ListMatchesResponse(
             matches=[
                 messages.match_to_proto(result, plan, decided)

@@ -64,6 +64,34 @@ STATE_DRAFT: State.ValueType  # 7
 """Written down, and shown to operators alone."""
 Global___State: _TypeAlias = State  # noqa: Y015
 
+class _Way:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _WayEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Way.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    WAY_UNSPECIFIED: _Way.ValueType  # 0
+    """Not set."""
+    WAY_PLACED: _Way.ValueType  # 1
+    """Among the first of its pool."""
+    WAY_REST: _Way.ValueType  # 2
+    """As the best of those who were not."""
+    WAY_VACANT: _Way.ValueType  # 3
+    """Nobody was left for it: it has the name of an excluded bot, and its matches are not played."""
+
+class Way(_Way, metaclass=_WayEnumTypeWrapper):
+    """How a place in a final was come by."""
+
+WAY_UNSPECIFIED: Way.ValueType  # 0
+"""Not set."""
+WAY_PLACED: Way.ValueType  # 1
+"""Among the first of its pool."""
+WAY_REST: Way.ValueType  # 2
+"""As the best of those who were not."""
+WAY_VACANT: Way.ValueType  # 3
+"""Nobody was left for it: it has the name of an excluded bot, and its matches are not played."""
+Global___Way: _TypeAlias = Way  # noqa: Y015
+
 class _ExcludedResults:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -131,6 +159,7 @@ class Tournament(_message.Message):
     ENTRIES_FIELD_NUMBER: _builtins.int
     MIN_ENTRANTS_FIELD_NUMBER: _builtins.int
     MAX_ENTRANTS_FIELD_NUMBER: _builtins.int
+    QUALIFIED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, unique on the platform."""
     state: Global___State.ValueType
@@ -169,6 +198,10 @@ class Tournament(_message.Message):
     def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___Entry]:
         """Before it was started: who is entered, by name."""
 
+    @_builtins.property
+    def qualified(self) -> _containers.RepeatedCompositeFieldContainer[Global___Qualifier]:
+        """With pools, once they are over: who has gone on to the final, in the order of its schedule."""
+
     def __init__(
         self,
         *,
@@ -185,14 +218,49 @@ class Tournament(_message.Message):
         entries: _abc.Iterable[Global___Entry] | None = ...,
         min_entrants: _builtins.int = ...,
         max_entrants: _builtins.int = ...,
+        qualified: _abc.Iterable[Global___Qualifier] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "plan", b"plan", "progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "entries", b"entries", "exclusions", b"exclusions", "in_flight", b"in_flight", "max_entrants", b"max_entrants", "message", b"message", "min_entrants", b"min_entrants", "missing_bots", b"missing_bots", "name", b"name", "plan", b"plan", "progress", b"progress", "spec_yaml", b"spec_yaml", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "entries", b"entries", "exclusions", b"exclusions", "in_flight", b"in_flight", "max_entrants", b"max_entrants", "message", b"message", "min_entrants", b"min_entrants", "missing_bots", b"missing_bots", "name", b"name", "plan", b"plan", "progress", b"progress", "qualified", b"qualified", "spec_yaml", b"spec_yaml", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Tournament: _TypeAlias = Tournament  # noqa: Y015
+
+@_typing.final
+class Qualifier(_message.Message):
+    """The holder of a place in a final. It was decided once, when the pools were over, and does not change any more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    POOL_FIELD_NUMBER: _builtins.int
+    RANK_FIELD_NUMBER: _builtins.int
+    WAY_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """Its name."""
+    pool: _builtins.int
+    """Its pool, from 1 on."""
+    rank: _builtins.int
+    """Its place in the pool, from 1 on, none of which is shared: after the mean come faults, then the lot."""
+    way: Global___Way.ValueType
+    """How it came here."""
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        pool: _builtins.int = ...,
+        rank: _builtins.int = ...,
+        way: Global___Way.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "pool", b"pool", "rank", b"rank", "way", b"way"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Qualifier: _TypeAlias = Qualifier  # noqa: Y015
 
 @_typing.final
 class Entry(_message.Message):
@@ -332,6 +400,7 @@ class Plan(_message.Message):
     CHALLENGES_FIELD_NUMBER: _builtins.int
     DIFFERENT_DEALS_FIELD_NUMBER: _builtins.int
     CONTROL_MATCHES_FIELD_NUMBER: _builtins.int
+    STAGES_FIELD_NUMBER: _builtins.int
     matches: _builtins.int
     """Matches."""
     deals: _builtins.int
@@ -370,6 +439,12 @@ class Plan(_message.Message):
     def challenges(self) -> Global___Spread:
         """In a gauntlet, meetings of a challenger with one of the field; otherwise not set."""
 
+    @_builtins.property
+    def stages(self) -> _containers.RepeatedCompositeFieldContainer[Global___StagePlan]:
+        """With pools: what each stage comes to, the pools and then the final. The sums above are over both; what is about
+        entrants is of the stage of pools, of two in the same pool.
+        """
+
     def __init__(
         self,
         *,
@@ -387,14 +462,89 @@ class Plan(_message.Message):
         challenges: Global___Spread | None = ...,
         different_deals: _builtins.int = ...,
         control_matches: _builtins.int = ...,
+        stages: _abc.Iterable[Global___StagePlan] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "challenges", b"challenges", "matches_per_entrant", b"matches_per_entrant"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "challenges", b"challenges", "control_matches", b"control_matches", "deals", b"deals", "different_deals", b"different_deals", "entrants", b"entrants", "matches", b"matches", "matches_per_entrant", b"matches_per_entrant", "meetings_max", b"meetings_max", "meetings_mean", b"meetings_mean", "meetings_min", b"meetings_min", "seat_max", b"seat_max", "seat_mean", b"seat_mean", "seat_min", b"seat_min"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "challenges", b"challenges", "control_matches", b"control_matches", "deals", b"deals", "different_deals", b"different_deals", "entrants", b"entrants", "matches", b"matches", "matches_per_entrant", b"matches_per_entrant", "meetings_max", b"meetings_max", "meetings_mean", b"meetings_mean", "meetings_min", b"meetings_min", "seat_max", b"seat_max", "seat_mean", b"seat_mean", "seat_min", b"seat_min", "stages", b"stages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Plan: _TypeAlias = Plan  # noqa: Y015
+
+@_typing.final
+class StagePlan(_message.Message):
+    """One stage of a tournament with pools."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STAGE_FIELD_NUMBER: _builtins.int
+    FIRST_MATCH_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    POOLS_FIELD_NUMBER: _builtins.int
+    PLACES_FIELD_NUMBER: _builtins.int
+    ADVANCE_FIELD_NUMBER: _builtins.int
+    REST_FIELD_NUMBER: _builtins.int
+    stage: _builtins.int
+    """Counts from 1."""
+    first_match: _builtins.int
+    """The number of its first match."""
+    places: _builtins.int
+    """How many play in a final; 0 for pools."""
+    advance: _builtins.int
+    """How many of each pool go on to it."""
+    rest: _builtins.int
+    """How many go on as the best of all others."""
+    @_builtins.property
+    def plan(self) -> Global___Plan:
+        """What it comes to. The entrants of a final are empty until they are known."""
+
+    @_builtins.property
+    def pools(self) -> _containers.RepeatedCompositeFieldContainer[Global___Pool]:
+        """Who is in which pool; none in a final."""
+
+    def __init__(
+        self,
+        *,
+        stage: _builtins.int = ...,
+        first_match: _builtins.int = ...,
+        plan: Global___Plan | None = ...,
+        pools: _abc.Iterable[Global___Pool] | None = ...,
+        places: _builtins.int = ...,
+        advance: _builtins.int = ...,
+        rest: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["advance", b"advance", "first_match", b"first_match", "places", b"places", "plan", b"plan", "pools", b"pools", "rest", b"rest", "stage", b"stage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StagePlan: _TypeAlias = StagePlan  # noqa: Y015
+
+@_typing.final
+class Pool(_message.Message):
+    """One pool."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENTRANTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def entrants(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Who plays in it, in the order of the file."""
+
+    def __init__(
+        self,
+        *,
+        entrants: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entrants", b"entrants"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Pool: _TypeAlias = Pool  # noqa: Y015
 
 @_typing.final
 class Spread(_message.Message):
@@ -1214,19 +1364,23 @@ class GetStandingsRequest(_message.Message):
 
     NAME_FIELD_NUMBER: _builtins.int
     ORDER_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The tournament's name."""
     order: Global___StandingsOrder.ValueType
     """What comes first."""
+    stage: _builtins.int
+    """The stage of a tournament with pools: 1 the pools, 2 the final; 0: the latest whose line-ups are known."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         order: Global___StandingsOrder.ValueType = ...,
+        stage: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "order", b"order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "order", b"order", "stage", b"stage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1240,9 +1394,15 @@ class GetStandingsResponse(_message.Message):
 
     STANDINGS_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
+    STAGES_FIELD_NUMBER: _builtins.int
+    stage: _builtins.int
+    """The stage whose table it is, from 1 on."""
+    stages: _builtins.int
+    """How many stages there are."""
     @_builtins.property
     def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
-        """Best first."""
+        """Best first; of pools one after another."""
 
     @_builtins.property
     def progress(self) -> Global___Progress:
@@ -1253,10 +1413,12 @@ class GetStandingsResponse(_message.Message):
         *,
         standings: _abc.Iterable[Global___Standing] | None = ...,
         progress: Global___Progress | None = ...,
+        stage: _builtins.int = ...,
+        stages: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress", "standings", b"standings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress", "stage", b"stage", "stages", b"stages", "standings", b"standings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1295,6 +1457,8 @@ class Standing(_message.Message):
     RATING_LOW_FIELD_NUMBER: _builtins.int
     RATING_HIGH_FIELD_NUMBER: _builtins.int
     OPENSKILL_FIELD_NUMBER: _builtins.int
+    POOL_FIELD_NUMBER: _builtins.int
+    QUALIFIED_FIELD_NUMBER: _builtins.int
     rank: _builtins.int
     """Its place; tied entrants share one."""
     name: _builtins.str
@@ -1347,6 +1511,10 @@ class Standing(_message.Message):
     """Upper end."""
     openskill: _builtins.float
     """OpenSkill's ordinal (mu - 3 sigma) over the matches in the order of the schedule; not set without matches."""
+    pool: _builtins.int
+    """The pool it is in, from 1 on; 0 where there are none."""
+    qualified: _builtins.bool
+    """In the table of a pool: whether it has gone on to the final."""
     @_builtins.property
     def roles(self) -> _containers.RepeatedCompositeFieldContainer[Global___RoleStanding]:
         """What it made of each role, as far as it had the role: emperor, guard, rebel, solo."""
@@ -1381,10 +1549,12 @@ class Standing(_message.Message):
         rating_low: _builtins.float | None = ...,
         rating_high: _builtins.float | None = ...,
         openskill: _builtins.float | None = ...,
+        pool: _builtins.int = ...,
+        qualified: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "_openskill", b"_openskill", "_rating", b"_rating", "_rating_high", b"_rating_high", "_rating_low", b"_rating_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "high", b"high", "low", b"low", "openskill", b"openskill", "rating", b"rating", "rating_high", b"rating_high", "rating_low", b"rating_low"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "_openskill", b"_openskill", "_rating", b"_rating", "_rating_high", b"_rating_high", "_rating_low", b"_rating_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "blocks", b"blocks", "deals", b"deals", "deals_counted", b"deals_counted", "deals_spoiled", b"deals_spoiled", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "openskill", b"openskill", "points", b"points", "points_paid", b"points_paid", "points_per_deal", b"points_per_deal", "rank", b"rank", "rating", b"rating", "rating_high", b"rating_high", "rating_low", b"rating_low", "roles", b"roles", "takeovers", b"takeovers", "timeouts", b"timeouts", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_beans", b"_beans", "_beans_high", b"_beans_high", "_beans_low", b"_beans_low", "_beans_paid", b"_beans_paid", "_beans_per_deal", b"_beans_per_deal", "_high", b"_high", "_low", b"_low", "_openskill", b"_openskill", "_rating", b"_rating", "_rating_high", b"_rating_high", "_rating_low", b"_rating_low", "beans", b"beans", "beans_high", b"beans_high", "beans_low", b"beans_low", "beans_paid", b"beans_paid", "beans_per_deal", b"beans_per_deal", "blocks", b"blocks", "deals", b"deals", "deals_counted", b"deals_counted", "deals_spoiled", b"deals_spoiled", "disconnects", b"disconnects", "high", b"high", "illegal_answers", b"illegal_answers", "low", b"low", "matches", b"matches", "name", b"name", "openskill", b"openskill", "points", b"points", "points_paid", b"points_paid", "points_per_deal", b"points_per_deal", "pool", b"pool", "qualified", b"qualified", "rank", b"rank", "rating", b"rating", "rating_high", b"rating_high", "rating_low", b"rating_low", "roles", b"roles", "takeovers", b"takeovers", "timeouts", b"timeouts", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__beans: _TypeAlias = _typing.Literal["beans"]  # noqa: Y015
     _WhichOneofArgType__beans: _TypeAlias = _typing.Literal["_beans", b"_beans"]  # noqa: Y015
@@ -1602,6 +1772,8 @@ class Match(_message.Message):
     DEALS_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
     AFTER_DECISION_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
+    POOL_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Its number in the schedule, from 0 on."""
     ending: _builtins.str
@@ -1610,6 +1782,10 @@ class Match(_message.Message):
     """Deals played."""
     after_decision: _builtins.bool
     """Whether it is beyond the deals at which the tournament was ended early: it counts, and had no part in that."""
+    stage: _builtins.int
+    """The stage it is in, from 1 on."""
+    pool: _builtins.int
+    """The pool it is in, from 1 on; 0 where there are none."""
     @_builtins.property
     def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Who sat where, five, by seat."""
@@ -1637,10 +1813,12 @@ class Match(_message.Message):
         deals: _builtins.int = ...,
         faults: _abc.Iterable[_builtins.str] | None = ...,
         after_decision: _builtins.bool = ...,
+        stage: _builtins.int = ...,
+        pool: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ended_at", b"ended_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_decision", b"after_decision", "deals", b"deals", "ended_at", b"ended_at", "ending", b"ending", "faults", b"faults", "names", b"names", "number", b"number", "points", b"points"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_decision", b"after_decision", "deals", b"deals", "ended_at", b"ended_at", "ending", b"ending", "faults", b"faults", "names", b"names", "number", b"number", "points", b"points", "pool", b"pool", "stage", b"stage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
