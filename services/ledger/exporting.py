@@ -1,4 +1,4 @@
-"""What of a ledger is given out as tables: results, deals, attempts, faults and tournaments, row by row.
+"""What of a ledger is given out as tables, row by row: tournaments, who entered, what was played and what decided.
 
 No secret, no hash of a token and no record is among the columns, and each column is named here: a new one in the
 database is not given out by itself.
@@ -19,7 +19,7 @@ from services.common.matches import DealScore
 from services.ledger import tournaments
 from services.ledger.auditing import all_tournaments
 from services.ledger.ledger import Ledger
-from services.ledger.schema import attempts, faults
+from services.ledger.schema import attempts, faults, retractions
 from services.ledger.values import Result, Tournament
 
 PART = 500
@@ -94,7 +94,26 @@ FAULTS = TableForm(
     ),
 )
 
-FORMS = (TOURNAMENTS, RESULTS, DEALS, ATTEMPTS, FAULTS)
+ENTRIES = TableForm(
+    "entries",
+    (
+        *(("tournament", Kind.TEXT), ("bot", Kind.TEXT), ("entered_at", Kind.MOMENT), ("entered_by", Kind.TEXT)),
+        *(("left_at", Kind.MOMENT), ("left_by", Kind.TEXT)),
+    ),
+)
+EXCLUSIONS = TableForm(
+    "exclusions",
+    (
+        *(("tournament", Kind.TEXT), ("bot", Kind.TEXT), ("annulled", Kind.SWITCH), ("reason", Kind.TEXT)),
+        ("excluded_at", Kind.MOMENT),
+    ),
+)
+RETRACTIONS = TableForm(
+    "retractions",
+    (*_MATCH, ("attempt", Kind.TEXT), ("reason", Kind.TEXT), ("retracted_at", Kind.MOMENT)),
+)
+
+FORMS = (TOURNAMENTS, RESULTS, DEALS, ATTEMPTS, FAULTS, ENTRIES, EXCLUSIONS, RETRACTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +136,9 @@ def rows_of(ledger: Ledger, form: TableForm, line_ups: LineUps, only: str = "") 
     They are read in parts, each in a transaction of its own. Raises PlatformError TOURNAMENT_UNKNOWN.
     """
     for tournament in all_tournaments(ledger, only):
-        if form is TOURNAMENTS:
-            totals = ledger.totals(tournament.name)
-            counts = (totals.matches, totals.deals, totals.decisions, totals.attempts)
-            about = (tournament.state, tournament.message, tournament.created_at, tournament.updated_at)
-            yield (tournament.name, *about, tournament.spec_yaml, *counts)
-        elif form is ATTEMPTS:
-            yield from _attempt_rows(ledger, tournament.name)
-        elif form is FAULTS:
-            yield from _fault_rows(ledger, tournament.name)
-        else:
+        if (rows := _ROWS.get(form)) is not None:
+            yield from rows(ledger, tournament)
+        elif tournament.state.has_begun:  # otherwise there are none, nor anybody who sits anywhere
             line_up = line_ups(tournament)
             for result in ledger.results(tournament.name):
                 seated = line_up(result.number)
@@ -134,6 +146,23 @@ def rows_of(ledger: Ledger, form: TableForm, line_ups: LineUps, only: str = "") 
                     yield _result_row(tournament.name, result, seated)
                 else:
                     yield from (_deal_row(tournament.name, result.number, seated, deal) for deal in result.deals)
+
+
+def _tournament_rows(ledger: Ledger, tournament: Tournament) -> Rows:
+    totals = ledger.totals(tournament.name)
+    counts = (totals.matches, totals.deals, totals.decisions, totals.attempts)
+    about = (tournament.state, tournament.message, tournament.created_at, tournament.updated_at)
+    yield (tournament.name, *about, tournament.spec_yaml, *counts)
+
+
+def _entry_rows(ledger: Ledger, tournament: Tournament) -> Rows:
+    for entry in ledger.entries(tournament.name):
+        yield (tournament.name, entry.name, entry.at, entry.by, entry.left_at, entry.left_by)
+
+
+def _exclusion_rows(ledger: Ledger, tournament: Tournament) -> Rows:
+    for one in ledger.rulings(tournament.name).exclusions:
+        yield (tournament.name, one.name, one.annulled, one.reason, one.at)
 
 
 def _result_row(tournament: str, result: Result, seated: LineUp) -> tuple[Value, ...]:
@@ -151,19 +180,40 @@ def _deal_row(tournament: str, number: int, seated: LineUp, deal: DealScore) -> 
     return (tournament, number, seated.block, deal.number, *seated.bots, *deal.points, *course, *paid)
 
 
-def _attempt_rows(ledger: Ledger, tournament: str) -> Rows:
-    for row in _by_attempt(ledger, tournament, select(attempts)):
+def _attempt_rows(ledger: Ledger, tournament: Tournament) -> Rows:
+    for row in _by_attempt(ledger, tournament.name, select(attempts)):
         how = (str(row.ending), _seats(row.blamed), row.message, row.decisions)
-        yield (tournament, row.number, row.attempt, *how, row.started_at, row.ended_at, row.match_service)
+        yield (tournament.name, row.number, row.attempt, *how, row.started_at, row.ended_at, row.match_service)
 
 
-def _fault_rows(ledger: Ledger, tournament: str) -> Rows:
+def _retraction_rows(ledger: Ledger, tournament: Tournament) -> Rows:
+    """Without their records, which are given out nowhere: they tell of deals that were played again."""
+    columns = (retractions.c.number, retractions.c.attempt, retractions.c.reason, retractions.c.retracted_at)
+    with ledger.reading() as connection:
+        mine = retractions.c.tournament_id == tournaments.id_of(connection, tournament.name)
+        order = (retractions.c.number, retractions.c.retracted_at)
+        rows = connection.execute(select(*columns).where(mine).order_by(*order)).all()
+    yield from ((tournament.name, *row) for row in rows)
+
+
+def _fault_rows(ledger: Ledger, tournament: Tournament) -> Rows:
     columns = (faults.c.seat, faults.c.timeouts, faults.c.illegal_answers, faults.c.disconnects, faults.c.taken_over)
     statement = select(attempts.c.number, attempts.c.attempt, *columns).join_from(
         attempts, faults, faults.c.attempt == attempts.c.attempt
     )
-    for row in _by_attempt(ledger, tournament, statement, faults.c.seat):
-        yield (tournament, *row)
+    for row in _by_attempt(ledger, tournament.name, statement, faults.c.seat):
+        yield (tournament.name, *row)
+
+
+_ROWS: dict[TableForm, Callable[[Ledger, Tournament], Rows]] = {
+    TOURNAMENTS: _tournament_rows,
+    ATTEMPTS: _attempt_rows,
+    FAULTS: _fault_rows,
+    ENTRIES: _entry_rows,
+    EXCLUSIONS: _exclusion_rows,
+    RETRACTIONS: _retraction_rows,
+}
+"""The tables in which nobody's seat matters; results and deals say who sat where."""
 
 
 def _by_attempt(ledger: Ledger, tournament: str, statement: Select[Any], *more: Any) -> Iterator[Row[Any]]:

@@ -15,9 +15,22 @@ import pytest
 from services.common.matches import Ending, SeatFaults
 from services.common.scopes import Scope
 from services.ledger.export_files import Format, write_table
-from services.ledger.exporting import ATTEMPTS, DEALS, FAULTS, FORMS, RESULTS, TOURNAMENTS, LineUp, TableForm, rows_of
+from services.ledger.exporting import (
+    ATTEMPTS,
+    DEALS,
+    ENTRIES,
+    EXCLUSIONS,
+    FAULTS,
+    FORMS,
+    RESULTS,
+    RETRACTIONS,
+    TOURNAMENTS,
+    LineUp,
+    TableForm,
+    rows_of,
+)
 from services.ledger.ledger import Ledger
-from services.ledger.values import Tournament
+from services.ledger.values import Side, Tournament, TournamentState
 from tests.unit.ledger.outcomes import make_outcome
 
 SECRET = b"a secret of 32 bytes, all to hide"
@@ -38,8 +51,14 @@ def played(ledger: Ledger) -> Ledger:
             make_outcome(2, attempt="void", ending=Ending.VOID, message='a comma, "quotes"\nand a line'),
             make_outcome(2),
             make_outcome(7, tournament="保皇杯", attempt="other", deals=1),
+            make_outcome(9, attempt="the wrong build", record=b"a record taken back"),
         ]
     )
+    ledger.retract("cup", 9, [9, 10], "the wrong build")
+    ledger.exclude("cup", "bob", annulled=True, reason="two of a kind")
+    ledger.create_tournament("hall", "name: hall", SECRET, state=TournamentState.OPEN, entrants=["house:greedy"])
+    ledger.enter("hall", "ada", Side.BOT, 9)
+    ledger.withdraw("hall", "ada", Side.OPERATOR)
     return ledger
 
 
@@ -96,12 +115,12 @@ def test_results_and_deals_say_what_was_recorded(played: Ledger, tmp_path: Path)
 
 def test_attempts_that_did_not_count_are_there_with_their_reason(played: Ledger, tmp_path: Path) -> None:
     attempts = write(played, tmp_path, ATTEMPTS, Format.CSV)
-    assert [row["attempt"] for row in attempts] == ["other", "first-1", "first-2", "void"]
-    assert attempts[-1]["message"] == 'a comma, "quotes"\nand a line'
+    assert [row["attempt"] for row in attempts] == ["other", "first-1", "first-2", "void", "the wrong build"]
+    assert attempts[3]["message"] == 'a comma, "quotes"\nand a line'
     (fault,) = write(played, tmp_path, FAULTS, Format.CSV)
     assert (fault["attempt"], fault["seat"], fault["timeouts"], fault["taken_over"]) == ("first-1", "3", "2", "True")
-    (_, cup) = write(played, tmp_path, TOURNAMENTS, Format.CSV)
-    assert (cup["tournament"], cup["matches"], cup["attempts"]) == ("cup", "2", "3")
+    cup = write(played, tmp_path, TOURNAMENTS, Format.CSV)[-1]
+    assert (cup["tournament"], cup["matches"], cup["attempts"]) == ("cup", "2", "4")
 
 
 @pytest.mark.parametrize("form", [Format.CSV, Format.JSONL])
@@ -161,3 +180,13 @@ def test_memory_does_not_grow_with_the_ledger(ledger: Ledger, tmp_path: Path) ->
     few = peak("few")
     ledger.record([make_outcome(number, deals=1) for number in range(600, 3000)])
     assert peak("many") < 1.5 * few
+
+
+def test_who_entered_who_was_excluded_and_what_was_taken_back_is_there(played: Ledger, tmp_path: Path) -> None:
+    one, two = write(played, tmp_path, ENTRIES, Format.CSV)
+    assert (one["bot"], one["entered_by"], one["left_by"], bool(one["left_at"])) == ("ada", "bot", "operator", True)
+    assert (two["bot"], two["entered_by"], two["left_by"], two["left_at"]) == ("house:greedy", "operator", "", "")
+    (out,) = write(played, tmp_path, EXCLUSIONS, Format.JSONL)
+    assert (out["tournament"], out["bot"], out["annulled"], out["reason"]) == ("cup", "bob", "True", "two of a kind")
+    (back,) = write(played, tmp_path, RETRACTIONS, Format.PARQUET)
+    assert (back["number"], back["attempt"], back["reason"]) == ("9", "the wrong build", "the wrong build")

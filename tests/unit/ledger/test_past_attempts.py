@@ -8,13 +8,13 @@ from datetime import timedelta
 from services.common.matches import Ending, MatchOutcome, SeatFaults
 from services.ledger.ledger import Ledger
 from services.ledger.values import PastAttempt
-from tests.unit.ledger.outcomes import make_outcome
+from tests.unit.ledger.outcomes import START, make_outcome
 
 GONE = SeatFaults(timeouts=5, taken_over=True)
 
 
 def ended(outcome: MatchOutcome, minute: int) -> MatchOutcome:
-    return replace(outcome, ended_at=outcome.started_at + timedelta(minutes=minute))
+    return replace(outcome, ended_at=START + timedelta(minutes=minute))
 
 
 def past(outcome: MatchOutcome, *taken_over: int) -> PastAttempt:
