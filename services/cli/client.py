@@ -107,9 +107,11 @@ class Client:
         return (await self._stub.SetInFlight(request, **self._terms)).tournament
 
     async def standings(
-        self, name: str, order: pb.StandingsOrder.ValueType = pb.STANDINGS_ORDER_BY_POINTS
+        self, name: str, order: pb.StandingsOrder.ValueType = pb.STANDINGS_ORDER_BY_POINTS, stage: int = 0
     ) -> pb.GetStandingsResponse:
-        return await self._stub.GetStandings(pb.GetStandingsRequest(name=name, order=order), **self._terms)
+        """The table of a stage; 0 is the latest."""
+        request = pb.GetStandingsRequest(name=name, order=order, stage=stage)
+        return await self._stub.GetStandings(request, **self._terms)
 
     async def matches(self, name: str, limit: int) -> Sequence[pb.Match]:
         """The first `limit` matches with results; 0: all."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TextIO
 
 from google.protobuf.json_format import MessageToDict
 
 from baohuang.access.v1 import access_service_pb2 as access_pb
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
+from services.cli.plans import describe_plan, describe_qualified
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -78,7 +80,8 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
     """The table, best first; the interval as its half width, since it lies evenly around the mean.
 
     A title, and beans, have columns where the tournament has them; so has what was paid for faults. Where deals were
-    left out because another bot spoiled them, `deals` says how many count of how many.
+    left out because another bot spoiled them, `deals` says how many count of how many. Who has gone on from a pool is
+    marked.
     """
     from rich import box
     from rich.table import Table
@@ -98,7 +101,7 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
     for line in lines:
         table.add_row(
             str(line.rank),
-            line.name,
+            f"{line.name} → final" if line.qualified else line.name,
             *([line.title] if titles else []),
             f"{line.points_per_deal:+.3f}",
             _half_width(line.low, line.high, 3) if line.HasField("low") else "-",
@@ -110,6 +113,15 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
             *([str(line.points_paid)] if paid else []),
         )
     return table
+
+
+def by_pool(table: pb.GetStandingsResponse) -> Iterable[tuple[str, list[pb.Standing]]]:
+    """The lines of each table that is told, under its title; without pools there is one, and it needs none."""
+    if table.stages < 2:
+        yield "", list(table.standings)
+        return
+    for pool, lines in groupby(table.standings, lambda line: line.pool):
+        yield (f"Pool {pool}" if pool else "Final"), list(lines)
 
 
 def ratings_table(standings: Iterable[pb.Standing]) -> Any:
@@ -201,7 +213,8 @@ def matches_table(matches: Iterable[pb.Match]) -> Any:
         seats = (f"{name} {points:+d}" for name, points in zip(one.names, one.points, strict=True))
         ended = one.ended_at.ToDatetime().strftime("%Y-%m-%d %H:%M")
         ending = one.ending.replace("_", " ") + (", after the decision" if one.after_decision else "")
-        table.add_row(str(one.number), ", ".join(seats), str(one.deals), ending, ended, "\n".join(one.faults))
+        number = str(one.number) + (f" pool {one.pool}" if one.pool else "")
+        table.add_row(number, ", ".join(seats), str(one.deals), ending, ended, "\n".join(one.faults))
     return table
 
 
@@ -230,6 +243,7 @@ def describe_tournament(one: pb.Tournament) -> Iterable[str]:
     yield f"  void     {progress.attempts_void} attempts, played again"
     yield f"  faults   {progress.faults}"
     yield from describe_exclusions(one)
+    yield from describe_qualified(one)
     yield from describe_plan(one.plan)
 
 
@@ -247,46 +261,3 @@ def describe_exclusions(one: pb.Tournament) -> Iterable[str]:
         annulled = exclusion.results == pb.EXCLUDED_RESULTS_ANNULLED
         why = f": {exclusion.reason}" if exclusion.reason else ""
         yield f"  excluded {exclusion.bot}, its results are {'annulled' if annulled else 'kept'}{why}"
-
-
-ASSUMED_RATE = 10.0
-"""Deals a second of a whole platform, for lack of a better number: bots that answer at once are faster, those that
-think are slower."""
-
-
-def describe_plan(plan: pb.Plan, rate: float = ASSUMED_RATE) -> Iterable[str]:
-    """What a schedule comes to, in some lines, and how long it takes at so many deals a second."""
-    yield f"  plan     {plan.matches} matches, {plan.deals} deals, {len(plan.entrants)} entrants"
-    if plan.different_deals != plan.deals:
-        yield f"  different deals           {plan.different_deals}, the others are the same again"
-    if plan.control_matches:
-        yield f"  matches of house bots     {plan.control_matches}, to compare with"
-    meetings = pb.Spread(min=plan.meetings_min, mean=plan.meetings_mean, max=plan.meetings_max)
-    if plan.HasField("challenges"):
-        yield _count("meetings in the field", meetings)
-        yield _count("with a challenger", plan.challenges)
-    else:
-        yield _count("meetings of two entrants", meetings)
-    if plan.HasField("before"):
-        yield _count("one right before another", plan.before)
-    if plan.HasField("matches_per_entrant"):
-        yield _count("matches of an entrant", plan.matches_per_entrant)
-    yield _count("matches in one seat", pb.Spread(min=plan.seat_min, mean=plan.seat_mean, max=plan.seat_max))
-    yield f"  roughly how long          {_long(plan.deals / rate)}, at {rate:g} deals a second in all"
-    yield f"  entrants {', '.join(plan.entrants)}"
-
-
-def _count(what: str, spread: pb.Spread) -> str:
-    mean = f", {spread.mean:.2f} on average" if spread.mean else ""
-    return f"  {what:<25} {spread.min} to {spread.max}{mean}"
-
-
-def _long(seconds: float) -> str:
-    """A duration in the two largest units that fit."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = [
-        f"{amount} {unit}" for amount, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")) if amount
-    ]
-    return " ".join(parts[:2]) or "no time"

@@ -65,7 +65,7 @@ def resume(name: str, detach: bool, server: str, as_json: bool) -> None:
 @common_options
 def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
     """Check the YAML file SPEC and say what would be played, without starting anything."""
-    from services.cli import tables
+    from services.cli.plans import ASSUMED_RATE, describe_plan
     from services.tournament.spec import is_nobody
 
     text = read_file(spec)
@@ -75,7 +75,7 @@ def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
         return planned, await _unregistered(server, planned.entrants, client.token)
 
     planned, strangers = call_platform(server, ask)
-    _show(planned, tables.describe_plan(planned, rate or tables.ASSUMED_RATE), as_json)
+    _show(planned, describe_plan(planned, rate or ASSUMED_RATE), as_json)
     if any(is_nobody(name) for name in planned.entrants):
         click.echo("Bots may enter: this is for the fewest that can start it.", err=True)
     if strangers:
@@ -173,15 +173,18 @@ def in_flight(name: str, matches: int, server: str, as_json: bool) -> None:
 )
 @click.option("--roles", is_flag=True, help="Also what each bot makes as emperor, guard, rebel and solo.")
 @click.option("--ratings", is_flag=True, help="Also least-squares ratings, and OpenSkill.")
+@click.option("--stage", type=click.IntRange(min=1), help="With pools: 1 their tables, 2 that of the final.")
 @common_options
-def standings(name: str, by: str, roles: bool, ratings: bool, server: str, as_json: bool) -> None:
-    """Print the table of NAME, with 95 % intervals."""
+def standings(  # noqa: PLR0913 - options
+    name: str, by: str, roles: bool, ratings: bool, stage: int | None, server: str, as_json: bool
+) -> None:
+    """Print the table of NAME, with 95 % intervals; with pools that of the latest stage."""
 
     async def read(client: Client) -> tuple[pb.Tournament, pb.GetStandingsResponse]:
         from baohuang.tournament.v1 import tournament_service_pb2 as pb
 
         order = pb.STANDINGS_ORDER_BY_BEANS if by == "beans" else pb.STANDINGS_ORDER_BY_POINTS
-        return await client.get(name), await client.standings(name, order)
+        return await client.get(name), await client.standings(name, order, stage or 0)
 
     _print_standings(*call_platform(server, read), as_json, roles=roles, ratings=ratings)
 
@@ -297,16 +300,20 @@ def _print_standings(
     console = tables.make_console()
     if as_json:
         lines = [tables.as_json(line) for line in table.standings]
-        tables.print_json(console, {"tournament": tables.as_json(one), "standings": lines})
+        stage = {"stage": table.stage, "stages": table.stages} if table.stages > 1 else {}
+        tables.print_json(console, {"tournament": tables.as_json(one), **stage, "standings": lines})
         return
     progress = table.progress
-    console.print(tables.standings_table(table.standings))
+    for title, lines_of in tables.by_pool(table):
+        if title:
+            console.print(title, markup=False)
+        console.print(tables.standings_table(lines_of))
+        if ratings:
+            console.print(tables.ratings_table(lines_of))
+        if roles:
+            console.print(tables.roles_table(lines_of))
     for line in tables.describe_exclusions(one):
         console.print(line, markup=False, soft_wrap=True)
-    if ratings:
-        console.print(tables.ratings_table(table.standings))
-    if roles:
-        console.print(tables.roles_table(table.standings))
     console.print(
         f"{one.name}: {progress.deals_done} of {progress.deals} deals in {progress.matches_done} matches, "
         f"{progress.faults} faults",

@@ -8,7 +8,7 @@ import pytest
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from bots_sdk.replay import decompress_record, record_from_bytes, verify_record
-from services.cli.tables import describe_plan
+from services.cli.plans import describe_plan
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.ledger.values import Result, TournamentState
