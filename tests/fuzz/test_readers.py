@@ -39,6 +39,7 @@ def test_what_is_right_is_read(name: str) -> None:
         TARGETS[name].run(seed)
 
 
+@pytest.mark.timeout(600)  # for all inputs together, some of which are played against a match service
 @pytest.mark.parametrize("name", TARGETS)
 @settings(max_examples=EXAMPLES)
 @given(data=st.binary(max_size=200), number=st.integers(0, 2**32))

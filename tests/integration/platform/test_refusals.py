@@ -19,6 +19,8 @@ from services.main import Platform
 
 from .serving import run_baohuang
 
+pytestmark = pytest.mark.timeout(400)  # some start the command several times, which loads much
+
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
@@ -30,7 +32,7 @@ def taken_port() -> Iterator[int]:
 
 def refusal(*arguments: str, code: int = 1) -> str:
     """The one line that a command says when it refuses."""
-    done = run_baohuang(*arguments, code=code)
+    done = run_baohuang(*arguments, code=code, seconds=110)
     lines = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
     assert len(lines) == 1, done.stderr
     return lines[0]
