@@ -63,4 +63,7 @@ def _card(view: TournamentView) -> TournamentCard:
         entrants=tuple(entry.name for entry in view.entries),
         least=view.rules.min if view.rules else 0,
         most=view.rules.max if view.rules else 0,
+        qualified=tuple(
+            f"{one.name} ({one.rank}. of pool {one.pool})" for one in view.tournament.qualified if one.plays
+        ),
     )

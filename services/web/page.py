@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -35,7 +36,7 @@ def make_page(
     sections = [_tournaments(tournaments, shown)]
     if shown is not None:
         is_open = shown.state is TournamentState.OPEN
-        sections.append(_entrants(shown) if is_open else _standings(shown, standings))
+        sections += [_entrants(shown)] if is_open else _tables(shown, standings)
     sections.append(_bots(bots))
     return _document("Baohuang Arena", join(*sections), refresh=REFRESH_SECONDS)
 
@@ -105,8 +106,21 @@ def _entrants(shown: TournamentCard) -> Markup:
     return _section(title, element("ul", *names, class_="bots"), element("p", how, class_="soft"))
 
 
-def _standings(shown: TournamentCard, standings: Sequence[StandingLine]) -> Markup:
-    title = f"Standings of {shown.name}"
+def _tables(shown: TournamentCard, standings: Sequence[StandingLine]) -> list[Markup]:
+    """The table, or with pools that of each; of a final also who has gone on to it, and from where."""
+    if not standings:
+        return [_standings(f"Standings of {shown.name}", ())]
+    what = "Final" if shown.qualified else "Standings"
+    tables = [
+        _standings(f"Pool {pool} of {shown.name}" if pool else f"{what} of {shown.name}", list(lines))
+        for pool, lines in groupby(standings, lambda line: line.pool)
+    ]
+    if shown.qualified:
+        tables.append(element("p", "Went on from the pools: ", ", ".join(shown.qualified), ".", class_="soft"))
+    return tables
+
+
+def _standings(title: str, standings: Sequence[StandingLine]) -> Markup:
     if not standings:
         return _section(title, element("p", "No match has a result yet.", class_="soft"))
     # A column of beans or titles is there where the tournament has them.

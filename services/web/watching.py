@@ -15,7 +15,8 @@ from services.ledger.values import TournamentState
 class TournamentCard:
     """One tournament on the page. `message` says why it stands where it does; `missing_bots` are those it waits for.
 
-    Of one that is open, `entrants` have entered so far, and it takes `least` to `most` of them.
+    Of one that is open, `entrants` have entered so far, and it takes `least` to `most` of them. `qualified` are those
+    who have gone on from its pools to its final, each with its place; none before that is decided, and without pools.
     """
 
     name: str
@@ -32,6 +33,7 @@ class TournamentCard:
     entrants: tuple[str, ...] = ()
     least: int = 0
     most: int = 0
+    qualified: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class StandingLine(Protocol):
     """One line of a table of standings, best first; `services.tournament.standings.values.Standing` is one.
 
     `title` is empty without titles, `beans_per_deal` None without beans. `counted` of the `deals` are in the mean.
-    `rating` and `openskill` are None where there is nothing to rate.
+    `rating` and `openskill` are None where there is nothing to rate. `pool` counts from 1, 0 where there are none.
     """
 
     @property
@@ -90,6 +92,8 @@ class StandingLine(Protocol):
     def rating(self) -> RatingLine | None: ...
     @property
     def openskill(self) -> float | None: ...
+    @property
+    def pool(self) -> int: ...
 
 
 class Watchable(Protocol):

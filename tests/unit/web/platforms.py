@@ -33,6 +33,7 @@ class Line:
     points_paid: int = 0
     rating: RatingLine | None = None
     openskill: float | None = None
+    pool: int = 0
 
 
 def make_card(name: str = "spring", **changes: Any) -> TournamentCard:

@@ -83,6 +83,17 @@ def test_ratings_are_shown_where_there_are_any() -> None:
     assert "Rating" not in _Outline(make_page([card], card, [Line()], [])).text
 
 
+def test_every_pool_has_its_table_and_the_final_says_where_its_bots_come_from() -> None:
+    card = make_card()
+    pools = _Outline(make_page([card], card, [Line(pool=1, name="ann"), Line(pool=1), Line(pool=2, name="eva")], []))
+    assert pools.text.index("Pool 1 of spring") < pools.text.index("ann") < pools.text.index("Pool 2 of spring")
+    assert (pools.tags.count("table"), "Went on" in pools.text) == (3, False)
+    card = make_card(qualified=("ann (1. of pool 1)", f"{HOSTILE} (2. of pool 2)"))
+    final = _Outline(make_page([card], card, [Line(name="ann")], []))
+    assert "Final of spring" in final.text
+    assert f"Went on from the pools: ann (1. of pool 1), {HOSTILE} (2. of pool 2)." in final.text
+
+
 def test_an_empty_platform_says_how_to_begin() -> None:
     outline = _Outline(make_page([], None, [], []))
     assert "None yet. Start one with: baohuang tournament run SPEC" in outline.text
