@@ -49,8 +49,6 @@ class Cluster:
         if self._user is not None:
             known = pwd.getpwnam(self._user)
             os.chown(folder, known.pw_uid, known.pw_gid)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port: int = free.getsockname()[1]
         word = folder / "password"
         word.write_text(PASSWORD)
         word.chmod(0o644)
@@ -62,6 +60,9 @@ class Cluster:
         )
         self._server: subprocess.Popen[bytes] | None = None
         self._reaper: Reaper | None = None
+        # Only now: to make the folder takes seconds, in which somebody else could be given the port.
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port: int = free.getsockname()[1]
         self.start()
 
     def _run(self, *command: str) -> None:
