@@ -33,7 +33,7 @@ GATEWAY = "127.0.0.1:7480"
 PLAIN = "prometheus.yml"
 WITH_TLS = "prometheus-tls.yml"
 
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 ATTEMPTS = 3
 LOG = "prometheus.log"
@@ -60,7 +60,7 @@ class Prometheus:
         answer = self.ask("query", query=expression)
         return [Sample(one["metric"], float(one["value"][1])) for one in answer["result"]]
 
-    def wait_for(self, expression: str, seconds: float = 45.0) -> list[Sample]:
+    def wait_for(self, expression: str, seconds: float = 90.0) -> list[Sample]:
         """The first answer to the expression that is not empty; fails after so long, saying what was scraped."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -83,7 +83,7 @@ class Prometheus:
     def ask(self, what: str, **parameters: str) -> Any:
         """The `data` of an answer of the HTTP API."""
         url = f"http://{self.address}/api/v1/{what}?{urllib.parse.urlencode(parameters)}"
-        with urllib.request.urlopen(url, timeout=10) as response:
+        with urllib.request.urlopen(url, timeout=60) as response:
             return json.load(response)["data"]
 
     def log(self) -> str:

@@ -47,7 +47,7 @@ def test_demo(tmp_path: Path) -> None:
         others = descendants_of(demo.pid)
         page = re.search(r"Page: (http://\S+)", output.read_text())
         assert page, output.read_text()
-        with urllib.request.urlopen(page[1], timeout=10) as response:
+        with urllib.request.urlopen(page[1], timeout=60) as response:
             assert "greedy-1" in response.read().decode()
         demo.send_signal(signal.SIGINT)
         assert demo.wait(60) == 0
@@ -61,4 +61,4 @@ def test_demo(tmp_path: Path) -> None:
     assert f"Ledger: {tmp_path}/demo/001/ledger.db" in said
     verify_ledger(tmp_path / "demo" / "001", "demo", 150, 2)
     verify_logs(tmp_path / "demo" / "001" / "logs")
-    eventually(lambda: not any(map(is_alive, others)), 10, "nothing is left behind")
+    eventually(lambda: not any(map(is_alive, others)), 60, "nothing is left behind")

@@ -102,7 +102,7 @@ async def fetch(url: str) -> Reply:
 
 def _fetch(url: str) -> Reply:
     try:
-        with urllib.request.urlopen(url, timeout=10) as response:
+        with urllib.request.urlopen(url, timeout=60) as response:
             return Reply(response.status, dict(response.headers), response.read().decode())
     except urllib.error.HTTPError as error:
         with error:
