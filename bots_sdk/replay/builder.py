@@ -20,7 +20,7 @@ from bots_sdk.convert import options_to_proto, write_tribute
 from bots_sdk.convert.fields import MOST_CARDS
 from bots_sdk.convert.varints import DELIMITED, delimited, field_number, number_tag, varint
 from bots_sdk.replay.results import result_to_proto, write_totals
-from bots_sdk.replay.versions import FORMAT
+from bots_sdk.replay.versions import PLAIN_FORMAT, SUITED_FORMAT
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.deal import Deal
@@ -67,6 +67,7 @@ class RecordHead:
         clock: the clock of every seat; None without clocks.
         tournament: its name; empty outside of tournaments.
         number: the place of the match in the schedule.
+        suits: which exchange of suits it is dealt with, see `shuffle.suit_table`.
     """
 
     match_id: str
@@ -78,6 +79,7 @@ class RecordHead:
     clock: match_service_pb2.Clock | None = None
     tournament: str = ""
     number: int = 0
+    suits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +224,17 @@ class RecordBuilder:
             outcome.started_at.FromDatetime(end.started_at)
         if end.ended_at is not None:
             outcome.ended_at.FromDatetime(end.ended_at)
-        tail = pb.MatchRecord(outcome=outcome)
-        bare = _head_to_proto(head).SerializeToString() + self._deals + tail.SerializeToString()
-        return bare + pb.MatchRecord(digest=hashlib.sha256(bare).digest()).SerializeToString()
+        front = _head_to_proto(head).SerializeToString() + self._deals
+        front += pb.MatchRecord(outcome=outcome).SerializeToString()
+        # Fields stand in the order of their numbers: the digest before what was added later.
+        back = pb.MatchRecord(suits=head.suits).SerializeToString()
+        digest = hashlib.sha256(front + back).digest()
+        return front + pb.MatchRecord(digest=digest).SerializeToString() + back
 
 
 def _head_to_proto(head: RecordHead) -> pb.MatchRecord:
     return pb.MatchRecord(
-        format=FORMAT,
+        format=SUITED_FORMAT if head.suits else PLAIN_FORMAT,
         rules_version=RULES_VERSION,
         platform=PLATFORM,
         tournament=head.tournament,
@@ -239,7 +244,7 @@ def _head_to_proto(head: RecordHead) -> pb.MatchRecord:
         options=options_to_proto(head.options),
         length=head.length,
         clock=head.clock,
-        commitment=commitment(head.nonce, head.secret),
+        commitment=commitment(head.nonce, head.secret, head.suits),
         nonce=head.nonce,
         secret=head.secret,
     )

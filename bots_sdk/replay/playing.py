@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from baohuang.record.v1 import record_pb2 as pb
 from bots_sdk.convert import answer_from_proto, options_from_proto
 from bots_sdk.errors import Malformed
 from bots_sdk.replay.builder import Cause
 from bots_sdk.replay.errors import RecordError
-from bots_sdk.replay.versions import printable, verify_versions
+from bots_sdk.replay.versions import SUITED_FORMAT, printable, verify_versions
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.deal import Deal
@@ -21,7 +20,7 @@ from bots_sdk.rules.match import Match
 from bots_sdk.rules.notation import format_answer
 from bots_sdk.rules.options import Options
 from bots_sdk.rules.phases import Phase
-from bots_sdk.rules.shuffle import deck_order
+from bots_sdk.rules.shuffle import MOST_SUITS, decks_of
 
 _CAUSES: dict[int, Cause] = {int(cause): cause for cause in Cause}
 
@@ -56,7 +55,7 @@ class Replay:
 
     Raises:
         RecordNotSupported: another version made the record.
-        RecordError: there are not five players, no deals, or the options cannot be played.
+        RecordError: there are not five players, no deals, no such suits, or the options cannot be played.
     """
 
     def __init__(self, record: pb.MatchRecord) -> None:
@@ -67,9 +66,9 @@ class Replay:
             raise RecordError("players", f"a match has {SEATS} players, not {len(self.names)}")
         if not record.length:
             raise RecordError("length", "a match has at least one deal")
+        _verify_suits(record)
         self.options = _options_of(record)
-        deck_for = partial(deck_order, self.options, record.secret)
-        self.match = Match(self.options, record.length, deck_for)
+        self.match = Match(self.options, record.length, decks_of(self.options, record.secret, record.suits))
 
     def deals(self) -> Iterator[ReplayedDeal]:
         """The deals of the record in order; each must be played to its end before the next is asked for.
@@ -141,6 +140,14 @@ class ReplayedDeal:
         if (cause := _CAUSES.get(decision.cause)) is None:
             raise RecordError(f"{step}.cause", f"{decision.cause} is no cause; there are 1 to {len(Cause)}")
         return Played(step, decision, seat, phase, answer, cause, default, events)
+
+
+def _verify_suits(record: pb.MatchRecord) -> None:
+    if record.format != SUITED_FORMAT:
+        if record.suits:
+            raise RecordError("suits", f"a record of format {record.format} has none, and this has {record.suits}")
+    elif not 1 <= record.suits <= MOST_SUITS:
+        raise RecordError("suits", f"in format {SUITED_FORMAT} they are 1 to {MOST_SUITS}, not {record.suits}")
 
 
 def _options_of(record: pb.MatchRecord) -> Options:

@@ -77,7 +77,8 @@ def _head(replay: Replay) -> Iterator[str]:
     record = replay.record
     where = f" of {printable(record.tournament)}, number {record.number}" if record.tournament else ""
     rules = format_rules(replay.options)
-    yield f"Match {printable(record.match_id)}{where}: {_counted(record.length, 'deal')}, rules {rules}"
+    suits = f", suits {record.suits}" if record.suits else ""
+    yield f"Match {printable(record.match_id)}{where}: {_counted(record.length, 'deal')}{suits}, rules {rules}"
 
 
 def _start(dealt: ReplayedDeal, names: Sequence[str]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from bots_sdk.replay.playing import Played, Replay, ReplayedDeal
 from bots_sdk.replay.results import result_to_proto, write_totals
 from bots_sdk.replay.versions import printable
 from bots_sdk.rules.cards import SEATS
-from bots_sdk.rules.shuffle import commitment
+from bots_sdk.rules.shuffle import MOST_SUITS, commitment
 
 _COUNTING = (match_service_pb2.ENDING_COMPLETED, match_service_pb2.ENDING_COMPLETED_WITH_FAULTS)
 
@@ -95,10 +95,19 @@ def verify_record(record: pb.MatchRecord, told: bytes | None = None) -> Verified
 def _verify_commitment(record: pb.MatchRecord, told: bytes | None) -> None:
     if not record.secret:
         raise RecordError("secret", "there is none, and nothing can be checked without it")
-    if not hmac.compare_digest(record.commitment, commitment(record.nonce, record.secret)):
-        raise RecordError("commitment", "it is not that of this nonce and this secret")
+    if not hmac.compare_digest(record.commitment, commitment(record.nonce, record.secret, record.suits)):
+        _verify_sealed_suits(record, record.commitment, "the commitment is one to")
+        raise RecordError("commitment", "it is not that of this nonce, this secret and these suits")
     if told is not None and told != record.commitment:
+        _verify_sealed_suits(record, told, "the seats were told a commitment to")
         raise RecordError("commitment", f"the seats were told another one: {told.hex()}, not {record.commitment.hex()}")
+
+
+def _verify_sealed_suits(record: pb.MatchRecord, sealed: bytes, who: str) -> None:
+    """If nothing but the suits keep the record from fitting a commitment, say so."""
+    for suits in range(MOST_SUITS + 1):
+        if suits != record.suits and sealed == commitment(record.nonce, record.secret, suits):
+            raise RecordError("suits", f"{who} suits {suits}, and the record has {record.suits}")
 
 
 def _verify_start(dealt: ReplayedDeal, shuffle: int) -> None:

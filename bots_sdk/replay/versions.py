@@ -6,8 +6,12 @@ from baohuang.record.v1 import record_pb2 as pb
 from bots_sdk.replay.errors import RecordNotSupported, RecordUnreadable
 from bots_sdk.rules.version import RULES_VERSION
 
-FORMAT = 1
-"""The form of the records that this version makes and reads."""
+PLAIN_FORMAT = 1
+"""The form of a record of a match that was dealt with the suits as they were shuffled."""
+SUITED_FORMAT = 2
+"""The same, and it says which exchange of suits the match was dealt with."""
+FORMATS = (PLAIN_FORMAT, SUITED_FORMAT)
+"""The forms of the records that this version makes and reads."""
 
 
 def printable(text: str) -> str:
@@ -25,9 +29,10 @@ def verify_versions(record: pb.MatchRecord) -> None:
     if not record.format:
         raise RecordUnreadable("this is no match record: it has no format version")
     maker = f" by {printable(record.platform)}" if record.platform else ""
-    if record.format != FORMAT:
+    if record.format not in FORMATS:
+        known = " and ".join(map(str, FORMATS))
         raise RecordNotSupported(
-            f"this record was made{maker} in format {record.format}; this version reads format {FORMAT}"
+            f"this record was made{maker} in format {record.format}; this version reads formats {known}"
         )
     if record.rules_version != RULES_VERSION:
         raise RecordNotSupported(

@@ -29,7 +29,7 @@ from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.plays import Shape, beats, shape_of
 from bots_sdk.rules.profiles import PROFILES, change_options, format_options, make_options, parse_options
 from bots_sdk.rules.result import DealResult
-from bots_sdk.rules.shuffle import commitment, deck_order
+from bots_sdk.rules.shuffle import commitment, deck_order, decks_of
 from bots_sdk.rules.titles import title_of
 from bots_sdk.rules.version import RULES_VERSION
 from bots_sdk.rules.view import View
@@ -61,6 +61,7 @@ __all__ = [
     "change_options",
     "commitment",
     "deck_order",
+    "decks_of",
     "format_answer",
     "format_card",
     "format_cards",

@@ -117,9 +117,9 @@ class MatchOrder:
     """One attempt at one scheduled match, ready to be played.
 
     `number` is the place in the schedule; `attempt` an opaque text, unique, which is also the match id the bots see, so
-    it must tell nothing about schedule, rotation or deals. `secret` (32 bytes) is what the deals come from; with
-    `withhold` it is not shown to the bots when the match ends, because other matches with the same deals are still to
-    be played.
+    it must tell nothing about schedule, rotation or deals. `secret` (32 bytes) is what the deals come from, and `suits`
+    the exchange of suits they are dealt with (`shuffle.suit_table`); with `withhold` neither is told to the bots when
+    the match ends, because other matches with the same deals are still to be played.
     """
 
     tournament: str
@@ -133,6 +133,7 @@ class MatchOrder:
     withhold: bool = True
     clock: ClockRules = field(default_factory=ClockRules)
     faults: FaultRules = field(default_factory=FaultRules)
+    suits: int = 0
 
 
 NO_FAULTS = (0, 0, 0, 0, 0)

@@ -54,7 +54,7 @@ def seated_of(order: MatchOrder, table: int, seat: int) -> pb.Seated:
         clock=_clock(order.clock),
         deals=order.deals,
         names=[entrant.name for entrant in order.seats],
-        commitment=commitment(order.nonce, order.secret),
+        commitment=commitment(order.nonce, order.secret, order.suits),
         ready_ms=_ms(order.clock.ready.total_seconds()),
         illegal_policy=_POLICIES[order.faults.illegal],
         illegal_limit=order.faults.illegal_limit,
@@ -110,6 +110,7 @@ def match_ended(table: int, order: MatchOrder, outcome: MatchOutcome, points: Se
             points=points,
             secret=order.secret if shown else b"",
             nonce=order.nonce if shown else b"",
+            suits=order.suits if shown else 0,
         )
     )
 
@@ -152,6 +153,7 @@ def record_head(order: MatchOrder) -> RecordHead:
         clock=_clock(order.clock),
         tournament=order.tournament,
         number=order.number,
+        suits=order.suits,
     )
 
 

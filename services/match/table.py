@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Protocol
 
 from baohuang.match.v1 import match_service_pb2 as pb
@@ -23,7 +22,7 @@ from bots_sdk.rules.deal import Deal
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
 from bots_sdk.rules.events import Event
 from bots_sdk.rules.match import Match
-from bots_sdk.rules.shuffle import deck_order
+from bots_sdk.rules.shuffle import decks_of
 from services.common.matches import HOUSE_PREFIX, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match import records
 from services.match.clocks import UNTIMED, Charge, Lag
@@ -85,7 +84,7 @@ class Table:
         self._observer = host.observer
         self._house = house
         self._started_at = host.wall()
-        self._match = Match(order.options, order.deals, partial(deck_order, order.options, order.secret))
+        self._match = Match(order.options, order.deals, decks_of(order.options, order.secret, order.suits))
         self._playing = False
         self._over = False
         self._requests = 0

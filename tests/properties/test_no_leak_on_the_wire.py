@@ -52,7 +52,7 @@ class Retelling:
     ) -> None:
         cards = sum(map(len, hands))
         deck = bytes(hands[at % SEATS][at // SEATS] for at in range(cards))
-        monkeypatch.setattr(services.match.table, "deck_order", lambda options, secret, number: deck)
+        monkeypatch.setattr(services.match.table, "decks_of", lambda options, secret, suits: lambda number: deck)
         self.play = Play(options=story.options, faults=faults)
         self.wires = {seat: wire(list_legal=list_legal) for seat in range(SEATS)}
         self.play.wires = {}

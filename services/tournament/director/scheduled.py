@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from services.common.matches import Entrant, MatchOrder
 from services.tournament.schedule import Timetable, deal_secret, match_nonce
-from services.tournament.spec import TournamentSpec, house_bot_id
+from services.tournament.spec import Duplicate, TournamentSpec, house_bot_id
 
 
 class ScheduledFixtures:
@@ -51,7 +51,7 @@ class ScheduledFixtures:
 
     def order(self, number: int, attempt: str) -> MatchOrder:
         """The match, as an attempt of this id."""
-        group, _ = self._schedule.place(number)
+        group, rotation = self._schedule.place(number)
         return MatchOrder(
             tournament=self._spec.name,
             number=number,
@@ -66,6 +66,8 @@ class ScheduledFixtures:
             withhold=True,
             clock=self._spec.clock,
             faults=self._spec.faults,
+            # The same five see each deal again: with other suits every time, and with the same in every attempt.
+            suits=rotation if self._spec.duplicate is Duplicate.ROTATION else 0,
         )
 
     def _find_lineup(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:

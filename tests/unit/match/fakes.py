@@ -147,6 +147,7 @@ class Play:
         profile: str = "qingdao",
         options: Options | None = None,
         withhold: bool = True,
+        suits: int = 0,
     ) -> None:
         self.host = FakeHost()
         options = options or make_options(profile, {})
@@ -166,6 +167,7 @@ class Play:
             withhold=withhold,
             clock=clock or ClockRules(limit=timedelta(seconds=2), grace=timedelta(milliseconds=200)),
             faults=faults or FaultRules(),
+            suits=suits,
         )
         self.table = Table(3, self.order, self.host, make_house_bot)
         self.wires = {seat: FakeWire(self.host, options, list_legal=list_legal) for seat in remote}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from baohuang.match.v1 import match_service_pb2
 from baohuang.record.v1 import record_pb2
 from bots_sdk.replay import Cause, decompress_record, record_from_bytes, verify_record
@@ -21,7 +23,7 @@ from tests.unit.match.fakes import Play
 def record_of(play: Play, outcome: MatchOutcome) -> record_pb2.MatchRecord:
     """The record, verified, with what the outcome says too."""
     record = record_from_bytes(decompress_record(outcome.record))
-    verified = verify_record(record, commitment(play.order.nonce, play.order.secret))
+    verified = verify_record(record, commitment(play.order.nonce, play.order.secret, play.order.suits))
     assert verified.decisions == outcome.decisions
     assert [tuple(deal.result.points) for deal in record.deals if not deal.result.voided] == [
         deal.points for deal in outcome.deals
@@ -38,10 +40,12 @@ def causes(record: record_pb2.MatchRecord, seat: int) -> list[Cause]:
     return [Cause(one.cause) for deal in record.deals for one in deal.decisions if one.seat == seat]
 
 
-def test_a_match_of_honest_bots() -> None:
-    play = Play(deals=2, profile="bean-qingdao").open()
+@pytest.mark.parametrize("suits", [0, 3])
+def test_a_match_of_honest_bots(suits: int) -> None:
+    play = Play(deals=2, profile="bean-qingdao", suits=suits).open()
     outcome = play.finish()
     record = record_of(play, outcome)
+    assert (record.format, record.suits) == (2 if suits else 1, suits)
     assert record.match_id == "a-1"
     assert record.tournament == "t"
     assert record.number == 7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -108,11 +109,11 @@ def test_what_was_spoiled_in_a_void_shuffle_belongs_to_the_deal_that_follows(mon
     """Who did not answer may have made it void, and so have dealt everybody other cards."""
     options = make_options("qingdao", {"grab": "none"})
 
-    def deck_for(options: Options, secret: bytes, number: int) -> bytes:
+    def decks_of(options: Options, secret: bytes, suits: int) -> Callable[[int], bytes]:
         # From the sorted pack nobody can accept: void.
-        return pack(options) if number == 0 else deck_order(options, secret, number)
+        return lambda number: pack(options) if number == 0 else deck_order(options, secret, number)
 
-    monkeypatch.setattr(services.match.table, "deck_order", deck_for)
+    monkeypatch.setattr(services.match.table, "decks_of", decks_of)
     play = Play(options=options, deals=2, faults=FaultRules(takeover_after=0)).open()
     (seat,) = play.asked()
     play.host.advance(2.5)

@@ -11,6 +11,7 @@ from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.bot import Bot
 from bots_sdk.house import make_house_bot
 from bots_sdk.rules.answers import Answer, Word
+from bots_sdk.rules.cards import STRENGTH_OF
 from bots_sdk.rules.shuffle import commitment
 from bots_sdk.rules.view import View
 from services.common.matches import ClockRules, Ending, FaultRules, IllegalPolicy
@@ -325,6 +326,38 @@ def test_the_secret_is_bound_before_and_shown_after_unless_withheld() -> None:
     held.finish()
     for record in held.wires[0].records:
         assert secret not in record.SerializeToString()
+
+
+@pytest.mark.parametrize("suits", [0, 1, 4])
+def test_suits_are_bound_and_told_with_the_secret(suits: int) -> None:
+    play = Play(secret=bytes(range(32)), withhold=False, suits=suits).open()
+    seated = play.wires[0].last("seated").seated
+    play.finish()
+    ended = play.wires[0].last("match_ended").match_ended
+    assert ended.suits == suits
+    assert seated.commitment == commitment(ended.nonce, ended.secret, suits)
+
+
+def test_nothing_that_a_seat_is_told_says_which_suits_it_is_dealt() -> None:
+    """But the hash that binds them, which tells nothing without the nonce: nobody learns which rotation it is."""
+    told = []
+    for suits in range(5):
+        play = Play(secret=bytes(range(32)), suits=suits).open()
+        seated = play.wires[0].last("seated").seated
+        play.finish()
+        ended = play.wires[0].last("match_ended").match_ended
+        assert (ended.suits, ended.secret, ended.nonce) == (0, b"", b"")
+        assert len(seated.commitment) == 32
+        seated.commitment = b""
+        del ended.points[:]
+        told.append((seated.SerializeToString(), ended.SerializeToString()))
+    assert len(set(told)) == 1
+
+
+def test_the_same_deal_is_dealt_with_other_suits() -> None:
+    hands = [Play(secret=bytes(range(32)), suits=suits).open().table._match.deal.hand(2) for suits in range(5)]
+    assert len(set(hands)) == 5
+    assert len({bytes(STRENGTH_OF[card] for card in hand) for hand in hands}) == 1
 
 
 def test_an_attempt_that_is_voided_shows_no_secret_and_does_not_count() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import cache
 from random import Random
 
 from baohuang.match.v1 import match_service_pb2
@@ -14,7 +14,7 @@ from bots_sdk.rules.match import Match
 from bots_sdk.rules.options import Options
 from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.profiles import PROFILES, make_options
-from bots_sdk.rules.shuffle import deck_order
+from bots_sdk.rules.shuffle import decks_of
 from tests.properties.random_deals import random_answer
 
 SECRET = bytes(range(32))
@@ -30,7 +30,7 @@ GAMES: Mapping[str, Options] = {
 
 
 @cache
-def recorded(game: str = "everything", seed: int = 0, length: int = 2, *, faults: bool = True) -> bytes:
+def recorded(game: str = "everything", seed: int = 0, length: int = 2, *, faults: bool = True, suits: int = 0) -> bytes:
     """The bytes of the record of a match."""
     options, rng = GAMES[game], Random(f"{game} {seed}")
     head = RecordHead(
@@ -43,9 +43,10 @@ def recorded(game: str = "everything", seed: int = 0, length: int = 2, *, faults
         clock=match_service_pb2.Clock(limit_ms=2000, bank_ms=100),
         tournament="cup",
         number=12,
+        suits=suits,
     )
     builder = RecordBuilder(head)
-    match = Match(options, length, partial(deck_order, options, head.secret))
+    match = Match(options, length, decks_of(options, head.secret, suits))
     blamed, taken_over = play(match, builder, rng, faults=faults)
     with_faults = match_service_pb2.ENDING_COMPLETED_WITH_FAULTS
     return builder.finish(
@@ -89,18 +90,20 @@ def play(match: Match, builder: RecordBuilder, rng: Random, *, faults: bool) -> 
         match.next_deal()
 
 
-def record_of(game: str = "everything", seed: int = 0, length: int = 2, *, faults: bool = True) -> pb.MatchRecord:
+def record_of(
+    game: str = "everything", seed: int = 0, length: int = 2, *, faults: bool = True, suits: int = 0
+) -> pb.MatchRecord:
     """A record that may be changed."""
-    return record_from_bytes(recorded(game, seed, length, faults=faults))
+    return record_from_bytes(recorded(game, seed, length, faults=faults, suits=suits))
 
 
-def record_with_void_deals() -> pb.MatchRecord:
+def record_with_void_deals(suits: int = 0) -> pb.MatchRecord:
     """Two deals; the first is void twice, because nobody accepts and nobody must."""
     options = make_options("classic", {"grab": "none"})
     players = tuple((f"bot-{seat}", name) for seat, name in enumerate(NAMES))
     # Of one secret in a thousand both of the first two shuffles leave nobody with a triple that forces.
-    head = RecordHead("m-void", players, options, 2, b"void 28", NONCE)
-    match = Match(options, 2, partial(deck_order, options, head.secret))
+    head = RecordHead("m-void", players, options, 2, b"void 28", NONCE, suits=suits)
+    match = Match(options, 2, decks_of(options, head.secret, suits))
     builder = RecordBuilder(head)
     match.start()
     while not match.over:

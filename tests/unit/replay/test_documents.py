@@ -6,6 +6,8 @@ import re
 import zlib
 from pathlib import Path
 
+import pytest
+
 from baohuang.cards.v1 import answer_pb2
 from baohuang.match.v1 import match_service_pb2
 from baohuang.record.v1 import record_pb2 as pb
@@ -47,9 +49,10 @@ def test_every_cause_is_spoken_of() -> None:
         assert cause in DOCUMENT
 
 
-def test_the_hands_follow_from_the_record_as_the_document_says() -> None:
+@pytest.mark.parametrize("suits", [0, 4])
+def test_the_hands_follow_from_the_record_as_the_document_says(suits: int) -> None:
     """n = 100 * number + the entries before it with the same number: void deals and later deals alike."""
-    record = record_with_void_deals()
+    record = record_with_void_deals(suits)
     numbers = [deal.number for deal in record.deals]
     assert numbers == [0, 0, 0, 1]
     replay = Replay(record)
@@ -57,7 +60,7 @@ def test_the_hands_follow_from_the_record_as_the_document_says() -> None:
         shuffle = 100 * numbers[place] + numbers[:place].count(numbers[place])
         assert dealt.recorded.shuffle == place
         assert f"shuffle {shuffle}: " in "\n".join(format_replay(record, numbers[place]))
-        deck = second_opinion(pack(replay.options), record.secret, shuffle)
+        deck = second_opinion(pack(replay.options), record.secret, shuffle, suits)
         for seat in range(SEATS):
             assert dealt.deal.hand(seat) == bytes(sorted(deck[(seat - dealt.recorded.dealer) % SEATS :: SEATS]))
         for _ in dealt.answers():

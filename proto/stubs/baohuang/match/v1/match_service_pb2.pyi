@@ -779,6 +779,7 @@ class MatchEnded(_message.Message):
     POINTS_FIELD_NUMBER: _builtins.int
     SECRET_FIELD_NUMBER: _builtins.int
     NONCE_FIELD_NUMBER: _builtins.int
+    SUITS_FIELD_NUMBER: _builtins.int
     table: _builtins.int
     """The table."""
     match_id: _builtins.str
@@ -791,6 +792,8 @@ class MatchEnded(_message.Message):
     """The secret the deals came from; empty while other matches with the same deals are still to be played."""
     nonce: _builtins.bytes
     """The number that was hashed with it for the commitment."""
+    suits: _builtins.int
+    """Which exchange of suits the match was dealt with, 0 for none; told with the secret only."""
     @_builtins.property
     def blamed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The seats to blame, if any."""
@@ -810,10 +813,11 @@ class MatchEnded(_message.Message):
         points: _abc.Iterable[_builtins.int] | None = ...,
         secret: _builtins.bytes = ...,
         nonce: _builtins.bytes = ...,
+        suits: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blamed", b"blamed", "ending", b"ending", "match_id", b"match_id", "message", b"message", "nonce", b"nonce", "points", b"points", "secret", b"secret", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blamed", b"blamed", "ending", b"ending", "match_id", b"match_id", "message", b"message", "nonce", b"nonce", "points", b"points", "secret", b"secret", "suits", b"suits", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

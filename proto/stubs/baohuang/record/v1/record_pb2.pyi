@@ -84,8 +84,9 @@ class MatchRecord(_message.Message):
     DEALS_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    SUITS_FIELD_NUMBER: _builtins.int
     format: _builtins.int
-    """The form of this record: 1. A reader that does not know it must not guess."""
+    """The form of this record: 1, or 2 if `suits` is set. A reader that does not know it must not guess."""
     rules_version: _builtins.str
     """The version of the rules it was played by, for example "1"."""
     platform: _builtins.str
@@ -106,6 +107,8 @@ class MatchRecord(_message.Message):
     """What every shuffle of the match comes from."""
     digest: _builtins.bytes
     """SHA-256 of this message encoded without this field; see `docs/records.md`."""
+    suits: _builtins.int
+    """Which exchange of suits it was dealt with, 1 to 4: see `docs/shuffle.md`. In format 1, 0: the suits are as shuffled."""
     @_builtins.property
     def players(self) -> _containers.RepeatedCompositeFieldContainer[Global___Player]:
         """Who sat where, five, by seat."""
@@ -145,10 +148,11 @@ class MatchRecord(_message.Message):
         deals: _abc.Iterable[Global___Deal] | None = ...,
         outcome: Global___Outcome | None = ...,
         digest: _builtins.bytes = ...,
+        suits: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "options", b"options", "outcome", b"outcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "commitment", b"commitment", "deals", b"deals", "digest", b"digest", "format", b"format", "length", b"length", "match_id", b"match_id", "nonce", b"nonce", "number", b"number", "options", b"options", "outcome", b"outcome", "platform", b"platform", "players", b"players", "rules_version", b"rules_version", "secret", b"secret", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "commitment", b"commitment", "deals", b"deals", "digest", b"digest", "format", b"format", "length", b"length", "match_id", b"match_id", "nonce", b"nonce", "number", b"number", "options", b"options", "outcome", b"outcome", "platform", b"platform", "players", b"players", "rules_version", b"rules_version", "secret", b"secret", "suits", b"suits", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
