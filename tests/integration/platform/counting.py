@@ -5,13 +5,12 @@ from __future__ import annotations
 import urllib.request
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bots_sdk.bot import Bot
 from bots_sdk.rules.match import Match
-from bots_sdk.rules.shuffle import deck_order
+from bots_sdk.rules.shuffle import decks_of
 from services.common.matches import Ending, MatchOrder
 from services.ledger.ledger import Access, Ledger
 from services.ledger.values import Attempt
@@ -55,7 +54,7 @@ def orders_of(ledger: Ledger, name: str) -> list[MatchOrder]:
 def points_of(order: MatchOrder) -> list[tuple[int, ...]]:
     """The points of every deal, by seat, when the bots of `many_bots` play it here."""
     bots: list[Bot] = [kind_of(seat.name)() for seat in order.seats]
-    match = Match(order.options, order.deals, partial(deck_order, order.options, order.secret))
+    match = Match(order.options, order.deals, decks_of(order.options, order.secret, order.suits))
     match.start()
     while True:
         deal = match.deal
