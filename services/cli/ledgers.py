@@ -71,8 +71,11 @@ def check(data: Path | None, ledger: str | None, tournament: str, replay: bool, 
 @click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True, help="Kind of files.")
 @click.option("--tournament", default="", metavar="NAME", help="Only this one.")
 def export(folder: Path, data: Path | None, ledger: str | None, form: str, tournament: str) -> None:
-    """Write tournaments, results, deals, attempts and faults to files in FOLDER, one a table; docs/operating.md names
-    their columns. Secrets, tokens and records are not among them, and no file is replaced."""
+    """Write tournaments, results, deals, attempts, faults, entries, exclusions and retractions to files in FOLDER.
+
+    There is one for each table; docs/operating.md names their columns. Secrets, tokens and records are not among them,
+    and no file is replaced.
+    """
     from services.ledger.export_files import Format, verify_format, write_table
     from services.ledger.exporting import FORMS, rows_of
     from services.ledger.ledger import Access, Ledger
@@ -102,6 +105,8 @@ def _expected(tournament: Tournament) -> Expected:
     from services.tournament.servicer.plans import spec_of, timetable_of
 
     spec = spec_of(tournament)
+    if spec.entries is not None:  # it was never started
+        return Expected(0, spec.deals)
     schedule, players = timetable_of(tournament), spec.players
     return Expected(
         len(schedule),

@@ -41,7 +41,7 @@ def read_record(ledger: Ledger, tournament: Tournament, schedule: Timetable, num
         others = "another match" if left == 1 else f"{left} other matches"
         raise _kept_back(name, number, f"its deals are still to be played in {others}")
     if (other := _same_seed(ledger, tournament)) is not None:
-        raise _kept_back(name, number, f"{other!r} has the same seed, so the same deals, and is not over")
+        raise _kept_back(name, number, f"{other} has the same seed, so the same deals, and is not over")
     record = ledger.match_record(name, number)
     if record is None:
         raise _conflict(name, number, f"Match {number} of {name!r} was played by a version that kept no records.")
@@ -70,10 +70,10 @@ def without_open_rounds(
 
 
 def _same_seed(ledger: Ledger, tournament: Tournament) -> str | None:
-    """Another tournament that plays the same deals and is not over."""
+    """Another tournament that plays the same deals and is not over; the names of drafts are for operators alone."""
     for other in ledger.tournaments_in(_NOT_OVER):
         if other.secret == tournament.secret and other.name != tournament.name:
-            return other.name
+            return "another tournament" if other.state is TournamentState.DRAFT else repr(other.name)
     return None
 
 

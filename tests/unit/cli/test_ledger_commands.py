@@ -87,7 +87,20 @@ def test_tables_are_written_with_names_and_nothing_secret(tmp_path: Path, data: 
     folder = tmp_path / "out" / "deep"
     run("export", str(folder), "--data", str(data), "--format", form)
     names = sorted(path.name for path in folder.iterdir())
-    assert names == [f"{name}.{form}" for name in ("attempts", "deals", "faults", "results", "tournaments")]
+    tables = ("attempts", "deals", "entries", "exclusions", "faults", "results", "retractions", "tournaments")
+    assert names == [f"{name}.{form}" for name in tables]
     assert b"epsilon" in (folder / f"deals.{form}").read_bytes()
     assert all(SEED not in path.read_bytes() for path in folder.iterdir())
     assert "it is there already" in run("export", str(folder), "--data", str(data), "--format", form, code=1).output
+
+
+@pytest.mark.parametrize("state", [TournamentState.DRAFT, TournamentState.OPEN, TournamentState.CANCELLED])
+def test_what_was_never_started_fits_and_is_exported(data: Path, tmp_path: Path, state: TournamentState) -> None:
+    head = "name: hall\nprofile: classic\ndeals: 2\nentries: {min: 10}\n"
+    spec = head + "schedule: {kind: rounds, rounds: 2}\nduplicate: field\n"
+    with Ledger.open(data / "ledger.db") as opened:
+        opened.create_tournament("hall", spec, SEED, state=state, entrants=["ada"])
+    assert "Everything fits: 2 tournaments" in run("check", "--data", str(data)).output
+    run("export", str(tmp_path / "out"), "--data", str(data), "--format", "jsonl")
+    (entry,) = (tmp_path / "out" / "entries.jsonl").read_text().splitlines()
+    assert (json.loads(entry)["tournament"], json.loads(entry)["bot"]) == ("hall", "ada")

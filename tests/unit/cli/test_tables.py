@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
-from services.cli.tables import make_console, matches_table, ratings_table, roles_table
+from services.cli.tables import describe_tournament, make_console, matches_table, ratings_table, roles_table
 
 
 def text_of(table: object) -> list[list[str]]:
@@ -37,3 +37,15 @@ def test_a_match_with_faults_says_whose_they_were() -> None:
     lines = text_of(matches_table([match]))
     assert ["3", "ann", "+4", "2", "completed", "1970-01-01", "00:00", "ann:", "1", "timeout"] in lines
     assert ["eva:", "2", "illegal", "answers"] in lines
+
+
+def test_a_tournament_that_was_not_started_says_who_is_in_and_nothing_of_a_plan() -> None:
+    one = pb.Tournament(name="hall", state=pb.STATE_OPEN, min_entrants=2, max_entrants=9)
+    one.entries.add(bot="ada", by_itself=True).entered_at.FromSeconds(1_780_000_000)
+    one.entries.add(bot="bob").entered_at.FromSeconds(1_780_000_000)
+    assert list(describe_tournament(one)) == [
+        "hall: open (2 entered, 2 to 9 may play)",
+        "  entrants 2 so far; 2 to 9 may play",
+        "  entered  ada, by itself, 2026-05-28 20:26 UTC",
+        "  entered  bob, by an operator, 2026-05-28 20:26 UTC",
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
 import pytest
@@ -133,6 +133,17 @@ def test_all_intervals_of_a_table_share_one_axis() -> None:
     zero = zeros.pop()
     assert dots[0] - zero == pytest.approx(zero - dots[1])
     assert dots[0] > zero
+
+
+def test_who_has_entered_an_open_tournament_is_shown_and_how_to_enter() -> None:
+    card = replace(make_card("hall"), state=TournamentState.OPEN, entrants=("ada", HOSTILE), least=5, most=40)
+    text = _Outline(make_page([card], card, [], [])).text
+    assert "2 entered, 5 to 40 may play." in text
+    assert "Entrants of hall" in text
+    assert HOSTILE in text
+    assert "baohuang bot enter hall" in text
+    nobody = _Outline(make_page([card], replace(card, entrants=()), [], [])).text
+    assert "Nobody has entered yet." in nobody
 
 
 def test_a_tournament_without_results_says_so() -> None:
