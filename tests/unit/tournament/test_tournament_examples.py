@@ -9,18 +9,30 @@ from pathlib import Path
 import pytest
 import yaml
 
-from services.tournament.schedule import ScheduleReport, Spread, make_schedule, report_schedule
+from services.tournament.schedule import (
+    ScheduleReport,
+    Spread,
+    Timetable,
+    make_timetable,
+    report_stages,
+    report_timetable,
+)
 from services.tournament.spec import parse_spec
 from services.tournament.spec.reading import KEYS
+from services.tournament.spec.scheduling import STAGE_KEYS
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples" / "tournaments").glob("*.yaml"))
 OPERATING = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
 
 
-def planned(name: str) -> ScheduleReport:
+def timetable(name: str) -> Timetable:
     spec = parse_spec((ROOT / "examples" / "tournaments" / f"{name}.yaml").read_text(encoding="utf-8"))
-    return report_schedule(make_schedule(replace(spec, seed="1")))
+    return make_timetable(replace(spec, seed="1"))
+
+
+def planned(name: str) -> ScheduleReport:
+    return report_timetable(timetable(name))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -29,7 +41,7 @@ def test_an_example_is_a_tournament_that_can_be_played(path: Path) -> None:
 
 
 def test_the_examples_are_there() -> None:
-    assert {path.stem for path in EXAMPLES} >= {"first", "full", "balanced", "house", "field", "gauntlet"}
+    assert {path.stem for path in EXAMPLES} >= {"first", "full", "balanced", "house", "field", "gauntlet", "pools"}
 
 
 def test_the_comments_of_the_examples_count_right() -> None:
@@ -42,6 +54,8 @@ def test_the_comments_of_the_examples_count_right() -> None:
     field = planned("field")
     assert field.meetings == Spread(1, 1.0, 1)
     assert (field.matches, field.different) == (30, 24)
+    pools, final = (stage.report for stage in report_stages(timetable("pools")))
+    assert (pools.matches, pools.meetings, final.matches) == (4 * 30, Spread(20, 20.0, 20), 1260)
     gauntlet = planned("gauntlet")
     assert gauntlet.challenges == Spread(250, 250.0, 250)
     assert gauntlet.matches == 500
@@ -51,6 +65,10 @@ def test_the_documentation_explains_every_key_and_its_file_is_one() -> None:
     section = OPERATING[OPERATING.index("## The tournament file") :]
     for key in KEYS:
         assert f"`{key}`" in section, key
-    (example,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
+    example, pools = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
     parse_spec(example)
+    names = ", ".join(f"b{number}" for number in range(24))
+    parse_spec(f"name: pools\nprofile: qingdao\nbots: [{names}]\ndeals: 1\n{pools}")
+    for key in STAGE_KEYS:
+        assert f"  {key}: " in pools or f"; or {key}: " in pools, key
     assert set(yaml.safe_load(example)) == set(KEYS)
