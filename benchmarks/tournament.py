@@ -29,9 +29,11 @@ from benchmarks.whole.planning import measure_planning
 from benchmarks.whole.playing import play_tournament
 from benchmarks.whole.serving import serving
 
-FULL = Contest(bots=100, processes=4, matches=20_000, deals=1, in_flight=500, tables=100)
+FULL = Contest(bots=100, processes=4, matches=10_000, deals=1, in_flight=500, tables=100)
 QUICK = Contest(bots=10, processes=2, matches=200, deals=1, in_flight=20, tables=20)
 MILLION = 1_000_000
+NODES_PART = 4
+"""On nodes a fourth of the matches is played: how it goes in the middle is what is compared."""
 
 Figures = dict[str, float]
 
@@ -42,6 +44,8 @@ def run(arguments: list[str]) -> Figures:
     contest = QUICK if options.quick else FULL
     asked = {name: getattr(options, name) for name in ("bots", "processes", "matches", "deals", "in_flight", "tables")}
     contest = replace(contest, **{name: value for name, value in asked.items() if value is not None})
+    if contest.matches % SETS:
+        raise SystemExit(f"--matches is {contest.matches}, but must be a multiple of {SETS}")
     figures: Figures = {}
     if not options.no_plan:
         figures |= measure_planning(contest, 20_000 if options.quick else MILLION)
@@ -53,8 +57,10 @@ def run(arguments: list[str]) -> Figures:
             figures |= beside_alone(contest, options.rounds, seconds, Path(folder))
         for count in services:
             if count > 1:
-                few = replace(contest, matches=contest.matches // 2 // SETS * SETS)
+                few = replace(contest, matches=contest.matches // NODES_PART // SETS * SETS)
                 figures |= on_nodes(few, count, Path(folder) / f"nodes-{count}")
+                if "steady_per_s" in figures:
+                    figures[f"scale_{count}"] = round(figures[f"steady_per_s_{count}"] / figures["steady_per_s"], 3)
     return figures
 
 
@@ -85,7 +91,10 @@ def beside_alone(contest: Contest, rounds: int, seconds: float, folder: Path) ->
         "alone_deals_per_s": round(statistics.median(rate for _, rate, _ in pairs), 1),
         "alone_server_us": round(statistics.median(one.server_us for one in alone), 1),
         "alone_bots_us": round(statistics.median(one.bots_us for one in alone), 1),
+        "alone_batch": round(statistics.median(one.batch for one in alone), 2),
+        "batch": round(statistics.median(one.batch for one in played), 2),
         "decisions_per_deal": round(statistics.median(one.decisions_each for one in played), 1),
+        "steady_per_s": round(statistics.median(one.steady_per_s for one in played), 1),
         "first_deal_s": round(statistics.median(one.first_s for one in played), 1),
     }
     for role in ("director", "gateway"):
@@ -135,7 +144,10 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _counts(text: str) -> list[int]:
-    return sorted({int(part) for part in text.split(",")})
+    found = sorted({int(part) if part.isdecimal() else 0 for part in text.split(",")})
+    if found[0] < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} must be numbers from 1 on, such as 1,2,4")
+    return found
 
 
 if __name__ == "__main__":

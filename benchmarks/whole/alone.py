@@ -33,7 +33,7 @@ from services.match.service import MatchService, MatchServiceSettings
 KEY = b"benchmark-key-of-32-bytes-exactly"
 NAME = "alone"
 _DEALS, _FAULTS = range(2)
-_DECISIONS, _POINTS = "decisions", "points"
+_COUNTS, _POINTS = "counts", "points"
 COMPARED = 500
 """The points of so many first matches are kept, to be held against those of the tournament."""
 PATIENCE_S = 300.0
@@ -73,13 +73,15 @@ def measure_alone(contest: Contest, services: int, seconds: float) -> tuple[Alon
         warm = contest.in_flight * contest.deals
         wait_for(lambda: deals() >= warm, places[0].process, "play is under way", PATIENCE_S)
         servers = [place.process for place in places]
-        begun, decided, served, thought = time.perf_counter(), _decisions(places), _cpu(servers), _cpu(playing)
+        begun, before, served, thought = time.perf_counter(), _count(places), _cpu(servers), _cpu(playing)
         time.sleep(seconds)
-        more = max(1, _decisions(places) - decided)
+        after = _count(places)
+        more, messages = (max(1, now - then) for now, then in zip(after, before, strict=True))
         figures = Alone(
             per_s=more / (time.perf_counter() - begun),
             server_us=(_cpu(servers) - served) / more * 1e6,
             bots_us=(_cpu(playing) - thought) / more * 1e6,
+            batch=more / messages,
         )
         if any(place.counts[_FAULTS] for place in places):
             raise RuntimeError("bots were at fault: the figures mean nothing")
@@ -108,9 +110,10 @@ def _ticket(name: str, service: str, tables: int, ends: Any) -> str:
     return issue_ticket(KEY, Ticket(name, name, service, tables, ends))
 
 
-def _decisions(places: list[_Place]) -> int:
-    """All that bots have decided so far."""
-    return sum(place.tell(_DECISIONS) for place in places)
+def _count(places: list[_Place]) -> tuple[int, int]:
+    """All that bots have decided so far, and messages to them."""
+    decisions, messages = zip(*(place.tell(_COUNTS) for place in places), strict=True)
+    return sum(decisions), sum(messages)
 
 
 def _cpu(processes: list[SpawnProcess]) -> float:
@@ -134,7 +137,7 @@ async def _play(contest: Contest, index: int, services: int, counts: Any, pipe: 
     loop = asyncio.get_running_loop()
     while not playing.done():
         asked = await loop.run_in_executor(None, pipe.recv)
-        pipe.send(points if asked == _POINTS else _count_decisions(metrics))
+        pipe.send(points if asked == _POINTS else (_count_decisions(metrics), metrics.messages_sent))
     await playing
 
 

@@ -13,6 +13,8 @@ MIB = 1024 * 1024
 class Alone:
     """Match services alone: decisions a second; processor time of them and of the bots, microseconds for each.
 
+    `batch` is decisions for each message to a bot.
+
     Decisions are counted, as few deals end in a short time, and those that are short first. How many a deal has is
     known of the tournament that plays the same matches.
     """
@@ -20,6 +22,7 @@ class Alone:
     per_s: float
     server_us: float
     bots_us: float
+    batch: float
 
     @property
     def all_us(self) -> float:
@@ -30,7 +33,7 @@ class Alone:
         """For people."""
         return (
             f"{self.per_s:7.0f} decisions/s  processor time for each: match services {self.server_us:.1f} us, "
-            f"bots {self.bots_us:.1f} us"
+            f"bots {self.bots_us:.1f} us; {self.batch:.2f} for each message"
         )
 
 
@@ -48,7 +51,7 @@ class Played:
     """A whole tournament, from the call that creates it until it is finished.
 
     `steady_per_s` leaves out how it begins and ends. `cpu_ms` is processor time for each deal by role, `bots` among
-    them; `first_s` is when the first deal was in the ledger.
+    them; `first_s` is when the first deal was in the ledger, `batch` is decisions for each message to a bot.
     """
 
     deals: int
@@ -56,6 +59,7 @@ class Played:
     seconds: float
     first_s: float
     steady_per_s: float
+    batch: float
     cpu_ms: Mapping[str, float]
     samples: Sequence[Sample]
 
@@ -99,5 +103,6 @@ class Played:
         costs = ", ".join(f"{role} {cost:.2f}" for role, cost in sorted(self.cpu_ms.items(), key=lambda it: -it[1]))
         return (
             f"{self.deals_per_s:7.1f} deals/s ({self.deals} in {self.seconds:.1f} s, the first after "
-            f"{self.first_s:.1f} s; {self.steady_per_s:.1f} in between)  ms of processors for each: {costs}"
+            f"{self.first_s:.1f} s; {self.steady_per_s:.1f} in between; {self.batch:.2f} decisions "
+            f"for each message)  ms of processors for each: {costs}"
         )

@@ -19,6 +19,8 @@ from benchmarks.whole.figures import Played, Sample
 from benchmarks.whole.serving import RAY, Platform, fetch, processor_s_of
 from bots_sdk.client import LobbyClient
 from services.cli.client import connect
+from services.common.families import Family
+from services.common.metrics import DECISIONS, SENT, SESSIONS
 from services.ledger.ledger import Access, Ledger
 
 SCRAPE_S = 5.0
@@ -62,6 +64,7 @@ class _Tournament:
         self._bots = processes
         self._told: list[tuple[float, int]] = []  # when, and how many deals there were
         self._samples: list[Sample] = []
+        self._pages: list[str] = []  # as they were scraped last
         # By process; those that are gone stand as they were seen last.
         self._spent: dict[int, tuple[str, float]] = {}
 
@@ -90,6 +93,7 @@ class _Tournament:
             seconds=seconds,
             first_s=next(at for at, done in self._told if done) - begun,
             steady_per_s=self._steady(deals),
+            batch=self._total(DECISIONS) / max(1.0, self._total(SENT)),
             cpu_ms={role: (spent - before.get(role, 0.0)) / deals * 1e3 for role, spent in self._processor_s().items()},
             samples=self._samples,
         )
@@ -108,7 +112,7 @@ class _Tournament:
         wanted = self._contest.bots
         while time.monotonic() < until:
             pages = await asyncio.to_thread(self._scrape_all)
-            live = [int(value) for page in pages for value in _samples_of(page, "baohuang_sessions_live")]
+            live = [value for page in pages for value in _samples_of(page, SESSIONS)]
             if live and min(live) == wanted:
                 return
             await asyncio.sleep(SAMPLE_S)
@@ -116,7 +120,7 @@ class _Tournament:
 
     async def _scrape(self) -> None:
         while True:
-            await asyncio.to_thread(self._scrape_all)
+            self._pages = await asyncio.to_thread(self._scrape_all)
             await asyncio.sleep(SCRAPE_S)
 
     def _scrape_all(self) -> list[str]:
@@ -144,6 +148,9 @@ class _Tournament:
         deals = self._told[-1][1] if self._told else 0
         self._samples.append(Sample(time.perf_counter(), deals, self._platform.resident(roles)))
 
+    def _total(self, family: Family) -> float:
+        return sum(value for page in self._pages for value in _samples_of(page, family))
+
     def _processor_s(self) -> Mapping[str, float]:
         sums: defaultdict[str, float] = defaultdict(float)
         for role, spent in self._spent.values():
@@ -152,8 +159,10 @@ class _Tournament:
         return sums
 
 
-def _samples_of(page: str, name: str) -> list[float]:
-    return [float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(f"{name} ")]
+def _samples_of(page: str, family: Family) -> list[float]:
+    """All values of a metric, whatever their labels."""
+    starts = (f"{family.name} ", f"{family.name}{{")
+    return [float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(starts)]
 
 
 def _verify(platform: Platform, contest: Contest, name: str, points: Points) -> int:

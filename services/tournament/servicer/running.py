@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 POLL = 20.0
 """Seconds one question for news may wait for its answer."""
 
-PACE = 0.1
+PACE = 0.25
 """Seconds between two questions: what changes faster nobody can read."""
 
 REACH = 0.5
