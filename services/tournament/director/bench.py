@@ -61,7 +61,8 @@ class Bench:
         def count(attempts: Sequence[PastAttempt]) -> list[Benched]:
             return [one for past in attempts for one in self._breaker.recall(seats(past.number), past)]
 
-        found = await asyncio.to_thread(lambda: count(self._ledger.past_attempts(RECALLED)))
+        counted = await asyncio.to_thread(lambda: count(self._ledger.past_attempts(RECALLED)))
+        found = [one for one in counted if self._breaker.is_due(one.name)]  # and not who has played well since
         self._recalled = {one.name for one in found}
         self.put(found)
 

@@ -68,6 +68,11 @@ class Breaker:
             elif outcome.ending.counts:
                 self._failures.pop(entrant.name, None)
 
+    def is_due(self, name: str) -> bool:
+        """Whether the bot has failed too often by now, and not played a match well since."""
+        failures = self._failures.get(name)
+        return self._rule is not None and failures is not None and failures.count >= self._rule.after
+
     def _fail(self, name: str, outcome: PastAttempt) -> int:
         """How many failures in a row there are now; 0 if this one belongs to the last."""
         failures = self._failures.get(name)

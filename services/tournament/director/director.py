@@ -213,9 +213,7 @@ class Director:
             await self._take_looks(self._stopping)
         self._settle()
         bench = self._bench.run(lambda: self._rulings.excluded, self.heed, self.pause)
-        work = [
-            asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), bench, self._ended.wait())
-        ]
+        work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), bench, self._ended.wait())]
         work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
         if self._stopping is not None:
             work.append(asyncio.create_task(self._look_out(self._stopping)))
@@ -329,10 +327,7 @@ class Director:
         """Keep up with who has a stream there, until all have; and again when somebody did not turn up at a match."""
         wait = 0.0
         while True:
-            if lane.is_complete:
-                lane.doubt.clear()
-                await lane.doubt.wait()
-                wait = 0.0
+            lane.doubt.clear()  # before asking: whoever leaves while the answer is under way is in doubt again
             missing = await lane.port.missing(list(self._names), wait)
             lane.missing = frozenset(missing).intersection(self._names)  # somebody may be excluded meanwhile
             wait = self._limits.gather
@@ -340,6 +335,9 @@ class Director:
             # The first match waits until some match service has all bots, so that nobody begins while others start up.
             self._started = self._started or lane.is_complete
             self._go_on()
+            if lane.is_complete:
+                await lane.doubt.wait()
+                wait = 0.0
 
     async def _submit(self, lane: Lane) -> None:
         while True:
