@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from baohuang.cards.v1 import answer_pb2
@@ -83,12 +83,14 @@ def write_decision(answer: Answer, decision: match_service_pb2.Decision) -> None
         decision.word = cast("WireWord", int(word))
 
 
-def decision_from_proto(decision: match_service_pb2.Decision, legal: Sequence[Answer] | None = None) -> Answer:
+def decision_from_proto(
+    decision: match_service_pb2.Decision, legal: Callable[[], Sequence[Answer]] | None = None
+) -> Answer:
     """The answer that a decision gives, whichever form it has.
 
     Args:
         decision: as it came in.
-        legal: what was listed with the request, for an answer by index; None if nothing was.
+        legal: gives what was listed with the request, for an answer by index; None if nothing was.
 
     Raises:
         Malformed: no answer in it, an unknown word, a byte that is no card, an index out of range or without a list.
@@ -102,7 +104,7 @@ def decision_from_proto(decision: match_service_pb2.Decision, legal: Sequence[An
             raise Malformed("decision.word", f"{decision.word} is no word; docs/rules.md lists them")
         return bare
     if choice == "index":
-        return _indexed(decision.index, legal)
+        return _indexed(decision.index, None if legal is None else legal())
     if choice == "answer":
         return answer_from_proto(decision.answer, "decision.answer")
     raise Malformed("decision.choice", "the decision has no answer: give cards, a word, an index or an answer in full")

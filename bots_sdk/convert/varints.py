@@ -19,6 +19,8 @@ def _varint(value: int) -> bytes:
 
 _BITS = 14
 _READY = 1 << _BITS
+_TWICE = 1 << 2 * _BITS
+_LOWEST = _READY - 1
 _VARINTS = tuple(map(_varint, range(_READY)))
 _BEGINNINGS = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in range(_READY))
 """The lowest fourteen bits of a longer number."""
@@ -28,7 +30,9 @@ def varint(value: int) -> bytes:
     """A number as protobuf writes it; not negative. Times in microseconds need more than the table holds."""
     if value < _READY:
         return _VARINTS[value]
-    return _BEGINNINGS[value & _READY - 1] + varint(value >> _BITS)
+    if value < _TWICE:
+        return _BEGINNINGS[value & _LOWEST] + _VARINTS[value >> _BITS]
+    return _BEGINNINGS[value & _LOWEST] + varint(value >> _BITS)
 
 
 def field_number(kind: type[Message], name: str) -> int:

@@ -157,12 +157,15 @@ class RecordBuilder:
         """Encode what has gathered: many in one go cost half of what they cost one by one."""
         decisions, checks, crc = self._decisions, self._checks, self._crc
         for seat, phase, (word, cards, amount, special), cause, charged, elapsed, refused in self._waiting:
-            said = _WORDS[word]
-            if cards:
-                said += _CARDS[len(cards)] + cards
-            if amount or special:
-                said += answer_pb2.Answer(amount=amount, special=special).SerializeToString()
-            body = _ASKED[seat][phase] + _ANSWERS[len(said)] + said + _CAUSES[cause]
+            if cards or amount or special:
+                said = _WORDS[word]
+                if cards:
+                    said += _CARDS[len(cards)] + cards
+                if amount or special:
+                    said += answer_pb2.Answer(amount=amount, special=special).SerializeToString()
+                body = _ASKED[seat][phase] + _ANSWERS[len(said)] + said + _CAUSES[cause]
+            else:
+                body = _ASKED[seat][phase] + _BARE[word] + _CAUSES[cause]
             if refused:
                 body += _REFUSED + varint(refused)
             if charged_us := int(charged * 1e6):
@@ -276,6 +279,7 @@ _ASKED = tuple(
 )
 _CAUSES = _numbers(pb.Decision, "cause", len(Cause) + 1)
 _WORDS = _numbers(answer_pb2.Answer, "word", len(Word) + 1)
+_BARE = tuple(delimited(field_number(pb.Decision, "answer"), word) for word in _WORDS)
 _CARDS = _heads(answer_pb2.Answer, "cards", MOST_CARDS)
 _ANSWERS = _heads(pb.Decision, "answer", MOST_CARDS + 20)
 _DECISIONS = _heads(pb.Deal, "decisions", MOST_CARDS + 60)

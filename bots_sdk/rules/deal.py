@@ -47,6 +47,8 @@ from bots_sdk.rules.tribute import cards_of, tribute_of
 from bots_sdk.rules.tricks import shows_guard
 from bots_sdk.rules.view import View
 
+_IN_PLAY = Phase.PLAY
+
 # One of each for all deals: they are most of what happens.
 _PASSED = tuple(map(Passed, range(SEATS)))
 _YIELDED = tuple(map(Yielded, range(SEATS)))
@@ -225,7 +227,7 @@ class Deal:
         self._publish(events, ThroneAccepted(seat))
 
     def _pass(self, seat: int, answer: Answer, events: list[Event]) -> None:
-        if self.public.phase is Phase.PLAY:
+        if self.public.phase is _IN_PLAY:
             self._let_stand(_PASSED[seat], events)
             return
         self._publish(events, ThronePassed(seat, answer.cards[0] if answer.cards else None))

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from bots_sdk.rules.view import View
 
 
+# To look a member up costs as much as two calls of C, and every answer is checked.
+_IN_PLAY = Phase.PLAY
+_PLAY = Word.PLAY
+_CLAIM = Wind.CLAIM
+
+
 def legal_answers(view: View) -> list[Answer]:
     """See `View.legal`."""
     return _LISTS[view.public.phase](view) if view.asked else []
@@ -31,8 +37,8 @@ def verify_answer(view: View, answer: Answer) -> Answer:
     public = view.public
     if view.answered or view.seat not in public.asked:
         raise IllegalAnswer(Refusal.NOT_ASKED, f"seat {view.seat} is not asked now")
-    if public.phase is Phase.PLAY:
-        return _verify_play(view, answer) if answer.word is Word.PLAY else _verify_word(view, answer)
+    if public.phase is _IN_PLAY:
+        return _verify_play(view, answer) if answer.word is _PLAY else _verify_word(view, answer)
     legal = legal_answers(view)
     if answer not in legal:
         _refuse(view, answer, legal)
@@ -175,10 +181,10 @@ def _words(view: View) -> tuple[Answer, ...]:
     if public.second_circle:
         return _PASS_ONLY
     options = public.options
-    return _WORDS[options.give_way, options.wind is Wind.CLAIM and not public.sizes[public.owner]]
+    return _WORDS[options.give_way, options.wind is _CLAIM and not public.sizes[public.owner]]
 
 
-def _play(view: View) -> list[Answer]:
+def _list_plays(view: View) -> list[Answer]:
     table = view.public.table
     options = view.public.options
     holding = view.holding
@@ -231,7 +237,7 @@ def _verify_play(view: View, answer: Answer) -> Answer:
         raise IllegalAnswer(Refusal.HELD_BACK, f"the {rank} is held back: it may only be played with the whole hand")
     if public.table is not None and not beats(public.options, public.table, shape):
         _refuse_follow(view, public.table, shape)
-    return Answer(Word.PLAY, cards, 0, special and view.is_emperor)
+    return Answer(_PLAY, cards, 0, special and view.is_emperor)
 
 
 def _refuse_follow(view: View, table: Shape, shape: Shape) -> NoReturn:
@@ -267,7 +273,7 @@ _LISTS: dict[Phase, Callable[[View], list[Answer]]] = {
     Phase.DECLARE: _declare,
     Phase.KICK: _kick,
     Phase.STAKE: _stake,
-    Phase.PLAY: _play,
+    Phase.PLAY: _list_plays,
     Phase.ENDED: _nothing,
     Phase.VOIDED: _nothing,
 }

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from bots_sdk.rules.public import PublicState
 
 
+_MARKED_JOKER = GuardBy.MARKED_JOKER
+
+
 def _played(public: PublicState, event: Played) -> None:
     seat, cards, special = event
     if special and public.called is not None:
@@ -121,7 +124,7 @@ def shows_guard(public: PublicState, event: Played) -> bool:
     """
     if public.guard is not None or public.solo is not None:
         return False
-    if public.options.guard_by is GuardBy.MARKED_JOKER:
+    if public.options.guard_by is _MARKED_JOKER:
         return GUARD_JOKER in event.cards
     called = public.called
     if called is None:

@@ -37,6 +37,9 @@ from bots_sdk.rules.shuffle import pack
 
 _new_holding = tuple.__new__  # a third of the time of calling the class
 
+_CALL = Phase.CALL
+_MARKED_JOKER = GuardBy.MARKED_JOKER
+
 
 class View:
     """One seat's knowledge, folded from the events it received.
@@ -212,9 +215,9 @@ class View:
         For a solo emperor who called a face that is the special card, if there is one and he has not played it.
         """
         public = self.public
-        if public.phase <= Phase.CALL:
+        if public.phase <= _CALL:
             return -1
-        if public.options.guard_by is GuardBy.MARKED_JOKER:
+        if public.options.guard_by is _MARKED_JOKER:
             return GUARD_JOKER if public.has_guard_card and GUARD_JOKER in self.hand else -1
         face = public.called
         if face is None or (self.is_emperor and not self._has_special):

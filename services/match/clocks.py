@@ -37,11 +37,16 @@ class Departure:
         self.at: float | None = None
         self.lag = 0.0
 
+    def written(self, now: float, lag: float) -> None:
+        """The message is on the wire."""
+        self.at = now
+        self.lag = lag
+
 
 class SeatClock:
     """Limit, bank, increment and grace for one seat of one match.
 
-    One decision is `ask`, perhaps `leave_with` or `written`, then `stop`. `lag` is the service's own accumulated
+    One decision is `ask`, perhaps `leave_with`, then `stop`. `lag` is the service's own accumulated
     lateness in seconds, a number that only grows: what it grew by during a decision is not charged. `limit_ms` and
     `bank_ms` are `limit` and `bank` in milliseconds, as a field of 32 bits shows them. `departure` is that of the
     message with the request, and `place` where in it the request stands; they are the session's business.
@@ -109,18 +114,17 @@ class SeatClock:
         self.place = place
 
     def _look_back(self) -> None:
-        """If the message with the request has been written meanwhile, time runs since then."""
+        """If the message with the request has been written meanwhile, time runs since then, unless it did already, be
+        it for want of patience.
+        """
         departure = self.departure
-        if departure is not None and departure.at is not None:
-            self.departure = None
-            self.written(departure.at, departure.lag)
-
-    def written(self, now: float, lag: float) -> None:
-        """The request is on the wire: time runs, unless it did already, be it for want of patience."""
-        if not self._runs and now <= self._start + lag - self._lag_at_start:
+        if departure is None or (written := departure.at) is None:
+            return
+        self.departure = None
+        if not self._runs and written <= self._start + departure.lag - self._lag_at_start:
             self._runs = True
-            self._start = now
-            self._lag_at_start = lag
+            self._start = written
+            self._lag_at_start = departure.lag
 
     def unreachable(self, now: float) -> None:
         """The wire broke before the request was written: time runs from now on, unless it did already."""

@@ -151,8 +151,7 @@ class Session:
             message = self._split(departure)
         else:
             self._outbox.clear()
-        departure.lag = lag
-        departure.at = now
+        departure.written(now, lag)
         self._waits = self._urgent = bool(self._outbox)
         self.sent += 1
         self.sent_at = now

@@ -18,7 +18,6 @@ from bots_sdk.convert import decision_from_proto
 from bots_sdk.errors import Malformed
 from bots_sdk.replay import Cause, RecordBuilder, compress_record
 from bots_sdk.rules.answers import Answer
-from bots_sdk.rules.deal import Deal
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
 from bots_sdk.rules.events import Event
 from bots_sdk.rules.match import Match
@@ -74,6 +73,31 @@ class Host(Protocol):
 
 class Table:
     """One match. `number` names it on this match service; `now` is always monotonic seconds."""
+
+    # A thousand tables do not fit into the cache: what lies together is found together.
+    __slots__ = (
+        "__weakref__",
+        "_decisions",
+        "_encoder",
+        "_host",
+        "_house",
+        "_house_turns",
+        "_lag",
+        "_log",
+        "_match",
+        "_observer",
+        "_over",
+        "_playing",
+        "_record",
+        "_requests",
+        "_scores",
+        "_started_at",
+        "_voided",
+        "_wires",
+        "number",
+        "order",
+        "seats",
+    )
 
     def __init__(self, number: int, order: MatchOrder, host: Host, house: Callable[[str, str], Bot]) -> None:
         self.number = number
@@ -152,10 +176,13 @@ class Table:
         deal = self._match.deal
         phase = deal.public.phase
         try:
-            answer = _answer_of(decision, deal, seat.index)
+            answer = decision_from_proto(decision, deal.view(seat.index).legal)
             events = self._match.answer(seat.index, answer)
         except IllegalAnswer as refused:
             self._refuse(seat, refused, now)
+            return False
+        except Malformed as wrong:
+            self._refuse(seat, IllegalAnswer(Refusal.MALFORMED, str(wrong)), now)
             return False
         elapsed, charged, _ = clock.stop(now, lag)
         self._observer.decided(phase, elapsed)
@@ -407,11 +434,3 @@ class Table:
             if seat.wire is not None:
                 seat.wire.push_now(seat.owed + ended)
         self._host.ended(self, replace(outcome, record=record))
-
-
-def _answer_of(decision: pb.Decision, deal: Deal, seat: int) -> Answer:
-    legal = deal.legal(seat) if decision.HasField("index") else None
-    try:
-        return decision_from_proto(decision, legal)
-    except Malformed as wrong:
-        raise IllegalAnswer(Refusal.MALFORMED, str(wrong)) from wrong

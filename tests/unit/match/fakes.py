@@ -15,7 +15,7 @@ from bots_sdk.rules.profiles import make_options
 from bots_sdk.rules.view import View
 from services.common.clock import ManualClock
 from services.common.matches import ClockRules, Entrant, FaultRules, MatchOrder, MatchOutcome
-from services.match.clocks import Lag
+from services.match.clocks import Departure, Lag
 from services.match.seat import Seat
 from services.match.table import Table
 
@@ -101,7 +101,9 @@ class FakeWire:
 
     def push_request(self, record: bytes, seat: Seat) -> None:
         self.push(record)
-        seat.clock.written(self._host.now, self._host.lag.total)
+        departure = Departure()
+        seat.clock.leave_with(departure, 0)
+        departure.written(self._host.now, self._host.lag.total)
 
     def kinds(self) -> list[str]:
         return [record.WhichOneof("record") or "" for record in self.records]

@@ -12,7 +12,7 @@ from bots_sdk.replay import decompress_record, record_from_bytes
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.phases import Phase
 from services.common.matches import ClockRules, FaultRules
-from services.match.clocks import WRITE_PATIENCE, SeatClock, limit_of
+from services.match.clocks import WRITE_PATIENCE, Departure, SeatClock, limit_of
 from tests.unit.match.fakes import Play
 
 ASKED = [phase for phase in Phase if phase <= Phase.PLAY]
@@ -121,6 +121,12 @@ def test_one_watched_deadline_never_hides_an_earlier_one(
             watched = clock.soonest(now) or 0.0
 
 
+def write(clock: SeatClock, now: float, lag: float) -> None:
+    departure = Departure()
+    clock.leave_with(departure, 0)
+    departure.written(now, lag)
+
+
 def unread(clock: ClockRules) -> SeatClock:
     """A decision that is asked for at 0, whose request waits because the client confirms nothing."""
     seat = SeatClock(clock)
@@ -146,7 +152,7 @@ def test_a_request_that_is_read_late_has_the_time_that_is_left() -> None:
     """To confirm late must not be a way to hold up a table as long as the bank lasts, again and again for nothing."""
     clock = unread(BANKED)
     due = clock.due(0.0)
-    clock.written(50.0, 0.0)
+    write(clock, 50.0, 0.0)
     assert clock.due(0.0) == due
     assert clock.left(50.0, 0.0) == 0.0
     assert clock.stop(50.5, 0.0).charged == pytest.approx(50.5 - WRITE_PATIENCE - 0.2)
@@ -155,10 +161,10 @@ def test_a_request_that_is_read_late_has_the_time_that_is_left() -> None:
 
 def test_a_request_that_waits_a_moment_has_all_its_time_and_one_that_waits_for_the_service_too() -> None:
     clock = unread(BANKED)
-    clock.written(0.9, 0.0)
+    write(clock, 0.9, 0.0)
     assert clock.left(0.9, 0.0) == 1.0
     clock = unread(BANKED)
-    clock.written(5.0, 4.5)
+    write(clock, 5.0, 4.5)
     assert clock.left(5.0, 4.5) == 1.0, "the service itself was late"
     clock = unread(BANKED)
     clock.unreachable(30.0)
