@@ -10,17 +10,24 @@ from pathlib import Path
 import pytest
 
 from services.ledger.values import TournamentState
+from services.tournament.spec import parse_spec
 from tests.integration.platform.counting import gauges, lost_by_service, moved, verify_every_match
 from tests.integration.platform.many_bots import bots_in_processes
 from tests.integration.platform.serving import Serve, eventually, register_bots
+from tests.integration.platform.undisturbed import play_schedule
 
 from .nodes import SECOND, Nodes, two_nodes
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(400)]
 
-BOTS = [f"{kind}-{number}" for number in range(5) for kind in ("greedy", "high")]
+BOTS = [f"{kind}-{number}" for number in range(5) for kind in ("greedy", "fickle")]
 MATCHES = 700
 SERVICES = 2
+SPEC = (
+    f"name: spread\nprofile: classic\nbots: [{', '.join(BOTS)}]\n"
+    f"schedule: {{kind: balanced, matches: {MATCHES}}}\ndeals: 1\nseed: spread\nclock: {{limit: 60s}}\n"
+    "in_flight: 80\n"
+)
 
 
 def join(nodes: Nodes, data: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
@@ -67,7 +74,8 @@ def test_a_lost_node_costs_no_result(nodes: Nodes, tmp_path: Path, monkeypatch: 
         assert hosts(serve) == ["127.0.0.1", SECOND], "spread, and each told by an address that leads to it"
         tokens = register_bots(serve.server, BOTS)
         with bots_in_processes(serve.server, tokens, tmp_path / "bots", processes=2, tables=64) as bots:
-            serve.tournament("run", str(write_spec(tmp_path)), "--detach")
+            (tmp_path / "spread.yaml").write_text(SPEC)
+            serve.tournament("run", str(tmp_path / "spread.yaml"), "--detach")
             eventually(lambda: serve.done("spread") > 20, 60)
             eventually(lambda: min(gauges(serve.http, "baohuang_tables_live").values()) > 10, 60)
             nodes.lose_second()
@@ -80,7 +88,7 @@ def test_a_lost_node_costs_no_result(nodes: Nodes, tmp_path: Path, monkeypatch: 
             )
             eventually(lambda: serve.state("spread") is TournamentState.FINISHED, 200)
             assert [process.poll() for process in bots] == [None, None]
-        attempts = verify_every_match(serve.data, "spread", matches=MATCHES, deals=1)
+        attempts = verify_every_match(serve.data, "spread", play_schedule(parse_spec(SPEC)), deals=1)
         lost = lost_by_service(attempts)
         print(f"void attempts: {dict(lost)}, attempts: {len(attempts)}")
         assert len(lost) == 1, "only what was on the lost node"
@@ -89,13 +97,3 @@ def test_a_lost_node_costs_no_result(nodes: Nodes, tmp_path: Path, monkeypatch: 
         assert serve.interrupt().endswith("Stopped.\n")
     finally:
         serve.kill()
-
-
-def write_spec(folder: Path) -> Path:
-    path = folder / "spread.yaml"
-    path.write_text(
-        f"name: spread\nprofile: classic\nbots: [{', '.join(BOTS)}]\n"
-        f"schedule: {{kind: balanced, matches: {MATCHES}}}\ndeals: 1\nseed: spread\nclock: {{limit: 60s}}\n"
-        "in_flight: 80\n"
-    )
-    return path

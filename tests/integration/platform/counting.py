@@ -1,36 +1,35 @@
-"""What a tournament must come to whatever was killed: counted in the ledger, and played again without a platform."""
+"""What a tournament must come to whatever was killed: its ledger beside the run that nothing disturbs."""
 
 from __future__ import annotations
 
 import urllib.request
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bots_sdk.bot import Bot
-from bots_sdk.rules.match import Match
-from bots_sdk.rules.shuffle import decks_of
-from services.common.matches import Ending, MatchOrder
+from bots_sdk.replay import decompress_record, record_from_bytes
+from services.common.matches import DealScore, Ending
 from services.ledger.ledger import Access, Ledger
 from services.ledger.values import Attempt
-from services.tournament.director.scheduled import ScheduledFixtures
-from services.tournament.schedule import make_schedule, tournament_secret
-from services.tournament.servicer.plans import spec_of
 
-from .many_bots import kind_of
 from .serving import verify_ledger
+from .undisturbed import PureMatch
+
+_Found = tuple[int, tuple[str, ...], tuple[DealScore, ...], int]
+"""The number of a match, the names in its seats, what its deals came to, and after how many decisions."""
 
 
-def verify_every_match(data: Path, name: str, *, matches: int, deals: int) -> list[Attempt]:
-    """One result for each scheduled match, with the points of a run that nothing disturbed; all attempts.
+def verify_every_match(data: Path, name: str, played: Sequence[PureMatch], *, deals: int) -> list[Attempt]:
+    """The ledger has the results of the run that nothing disturbed, `played`, and no others; all attempts.
 
     Every attempt is there once, has one outcome, and no match has been tried again after it had its result.
     """
+    matches = len(played)
     verify_ledger(data, name, matches, deals)
     with Ledger.open(data / "ledger.db", access=Access.READER) as ledger:
-        points = {result.number: [deal.points for deal in result.deals] for result in ledger.results(name)}
-        assert points == {order.number: points_of(order) for order in orders_of(ledger, name)}
+        expected = [(match.scheduled.number, match.names, match.deals, match.decisions) for match in played]
+        assert list(_results(ledger, name)) == expected
         attempts = [attempt for number in range(matches) for attempt in ledger.attempts(name, number)]
         totals = ledger.totals(name)
     assert len({attempt.attempt for attempt in attempts}) == len(attempts) == totals.attempts
@@ -41,29 +40,15 @@ def verify_every_match(data: Path, name: str, *, matches: int, deals: int) -> li
     return attempts
 
 
-def orders_of(ledger: Ledger, name: str) -> list[MatchOrder]:
-    """The scheduled matches of a stored tournament."""
-    stored = ledger.tournament(name)
-    spec = spec_of(stored)
-    assert spec.seed is not None
-    ids = {bot: known.bot_id for bot, known in ledger.bots_named(spec.bots).items()}
-    fixtures = ScheduledFixtures(spec, make_schedule(spec), tournament_secret(spec.seed), ids)
-    return [fixtures.order(number, "again") for number in range(fixtures.matches)]
-
-
-def points_of(order: MatchOrder) -> list[tuple[int, ...]]:
-    """The points of every deal, by seat, when the bots of `many_bots` play it here."""
-    bots: list[Bot] = [kind_of(seat.name)() for seat in order.seats]
-    match = Match(order.options, order.deals, decks_of(order.options, order.secret, order.suits))
-    match.start()
-    while True:
-        deal = match.deal
-        while deal.result is None:
-            seat = deal.asked[0]
-            match.answer(seat, bots[seat].answer(deal.view(seat)))
-        if match.over:
-            return [tuple(result.points) for result in match.results]
-        match.next_deal()
+def _results(ledger: Ledger, name: str) -> Iterator[_Found]:
+    """Every result, in the order of the schedule; who sat where is in the records alone."""
+    for result in ledger.results(name):
+        compressed = ledger.match_record(name, result.number)
+        assert compressed is not None
+        record = record_from_bytes(decompress_record(compressed))
+        assert (record.number, record.match_id) == (result.number, result.attempt)
+        assert result.ending is Ending.COMPLETED
+        yield result.number, tuple(player.name for player in record.players), result.deals, result.decisions
 
 
 def lost_by_service(attempts: list[Attempt]) -> Mapping[str, int]:

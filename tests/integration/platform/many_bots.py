@@ -2,7 +2,7 @@
 
     python -m tests.integration.platform.many_bots SERVER TABLES < TOKENS
 
-TOKENS is JSON, tokens by name. A bot called greedy-N is `greedy`; high-N always gives the last of the legal answers.
+TOKENS is JSON, tokens by name. A bot called greedy-N is `greedy`; fickle-N is so too, most of the time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from zlib import crc32
 
 from bots_sdk.bot import Bot
 from bots_sdk.house import GreedyBot
@@ -25,14 +26,19 @@ from bots_sdk.runner import BotRunner, RunnerSettings
 from services.common.reaper import Reaper
 
 
-class HighBot(Bot):
-    """Leaves nothing to chance either, and plays quite differently."""
+class FickleBot(GreedyBot):
+    """Leaves nothing to chance either: what it sees tells it when to be foolish."""
 
     def answer(self, view: View) -> Answer:
-        return view.legal()[-1]
+        legal = view.legal()
+        mood = crc32(view.hand, len(legal))
+        return legal[mood // FICKLE % len(legal)] if mood % FICKLE == 0 else super().answer(view)
 
 
-KINDS: dict[str, type[Bot]] = {"greedy": GreedyBot, "high": HighBot}
+FICKLE = 3
+"""It is foolish once in so many answers."""
+
+KINDS: dict[str, type[Bot]] = {"greedy": GreedyBot, "fickle": FickleBot}
 
 
 def kind_of(name: str) -> type[Bot]:

@@ -24,7 +24,7 @@ from services.ledger.values import TournamentState
 
 BAOHUANG = str(Path(sys.executable).with_name("baohuang"))
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 END_SECONDS = 60.0
 
 
@@ -64,6 +64,7 @@ class Serve:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        self._ledger: Ledger | None = None
         self._reaper = Reaper([self.process.pid])  # should the tests themselves be killed
         try:
             eventually(lambda: "Ready." in self.said() or self.process.poll() is not None, START_SECONDS)
@@ -109,32 +110,60 @@ class Serve:
 
     def kill(self) -> set[int]:
         """kill -9 of the process itself; all the others it had."""
+        self._close_ledger()
         others = descendants_of(self.process.pid)
         self.process.kill()
-        self.process.wait(END_SECONDS)
-        self._reaper.close()
+        self._wait()
         return others
+
+    def kill_whole(self) -> set[int]:
+        """kill -9 of every process it has at once, Ray's too, as if the machine had failed; the others than itself."""
+        self._close_ledger()
+        found: set[int] = set()
+        # What is stopped starts nothing more, and ends nobody.
+        while new := {self.process.pid, *descendants_of(self.process.pid)} - found:
+            for pid in new:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+            found |= new
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._wait()
+        return found - {self.process.pid}
 
     def interrupt(self, number: signal.Signals = signal.SIGINT) -> str:
         """Ctrl-C, or another signal; what it had printed when it ended."""
+        self._close_ledger()
         self.process.send_signal(number)
+        self._wait()
+        return self.said()
+
+    def _wait(self) -> None:
         self.process.wait(END_SECONDS)
         self._reaper.close()
-        return self.said()
+
+    def _close_ledger(self) -> None:
+        """Before it ends: whoever closes last tidies up, and what a crash leaves is for the platform alone."""
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
 
     def done(self, tournament: str) -> int:
         """How many matches have a result; 0 for a tournament that is not there yet. Read from the ledger itself."""
-        with self._ledger() as ledger, contextlib.suppress(PlatformError):
-            return ledger.totals(tournament).matches
+        with contextlib.suppress(PlatformError):
+            return self._reader().totals(tournament).matches
         return 0
 
     def state(self, tournament: str) -> TournamentState:
         """Where it stands, by the ledger."""
-        with self._ledger() as ledger:
-            return ledger.tournament(tournament).state
+        return self._reader().tournament(tournament).state
 
-    def _ledger(self) -> Ledger:
-        return Ledger.open(self.data / "ledger.db", access=Access.READER)
+    def _reader(self) -> Ledger:
+        """The ledger, opened once: that costs far more than to look."""
+        if self._ledger is None:
+            self._ledger = Ledger.open(self.data / "ledger.db", access=Access.READER)
+        return self._ledger
 
     def tournament(self, *arguments: str, code: int = 0) -> Any:
         """The JSON of `baohuang tournament …` against it, as its operator."""
