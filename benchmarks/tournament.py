@@ -93,6 +93,7 @@ def beside_alone(contest: Contest, rounds: int, seconds: float, folder: Path) ->
         "alone_bots_us": round(statistics.median(one.bots_us for one in alone), 1),
         "alone_batch": round(statistics.median(one.batch for one in alone), 2),
         "batch": round(statistics.median(one.batch for one in played), 2),
+        "busy_tables": round(statistics.median(one.busy for one in played), 3),
         "decisions_per_deal": round(statistics.median(one.decisions_each for one in played), 1),
         "steady_per_s": round(statistics.median(one.steady_per_s for one in played), 1),
         "first_deal_s": round(statistics.median(one.first_s for one in played), 1),

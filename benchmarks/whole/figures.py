@@ -51,7 +51,8 @@ class Played:
     """A whole tournament, from the call that creates it until it is finished.
 
     `steady_per_s` leaves out how it begins and ends. `cpu_ms` is processor time for each deal by role, `bots` among
-    them; `first_s` is when the first deal was in the ledger, `batch` is decisions for each message to a bot.
+    them; `first_s` is when the first deal was in the ledger, `batch` is decisions for each message to a bot,
+    `busy` the part of the matches in flight that was at tables, on average in between.
     """
 
     deals: int
@@ -60,6 +61,7 @@ class Played:
     first_s: float
     steady_per_s: float
     batch: float
+    busy: float
     cpu_ms: Mapping[str, float]
     samples: Sequence[Sample]
 
@@ -104,5 +106,5 @@ class Played:
         return (
             f"{self.deals_per_s:7.1f} deals/s ({self.deals} in {self.seconds:.1f} s, the first after "
             f"{self.first_s:.1f} s; {self.steady_per_s:.1f} in between; {self.batch:.2f} decisions "
-            f"for each message)  ms of processors for each: {costs}"
+            f"for each message, {self.busy:.0%} of the tables busy)  ms of processors for each: {costs}"
         )

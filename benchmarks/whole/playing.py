@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import statistics
 import time
 from collections import defaultdict
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from benchmarks.whole.serving import RAY, Platform, fetch, processor_s_of
 from bots_sdk.client import LobbyClient
 from services.cli.client import connect
 from services.common.families import Family
-from services.common.metrics import DECISIONS, SENT, SESSIONS
+from services.common.metrics import DECISIONS, SENT, SESSIONS, TABLES
 from services.ledger.ledger import Access, Ledger
 
 SCRAPE_S = 5.0
@@ -65,6 +66,7 @@ class _Tournament:
         self._told: list[tuple[float, int]] = []  # when, and how many deals there were
         self._samples: list[Sample] = []
         self._pages: list[str] = []  # as they were scraped last
+        self._tables: list[tuple[int, float]] = []  # deals so far, and tables at which was played
         # By process; those that are gone stand as they were seen last.
         self._spent: dict[int, tuple[str, float]] = {}
 
@@ -94,6 +96,7 @@ class _Tournament:
             first_s=next(at for at, done in self._told if done) - begun,
             steady_per_s=self._steady(deals),
             batch=self._total(DECISIONS) / max(1.0, self._total(SENT)),
+            busy=self._busy(deals),
             cpu_ms={role: (spent - before.get(role, 0.0)) / deals * 1e3 for role, spent in self._processor_s().items()},
             samples=self._samples,
         )
@@ -105,6 +108,10 @@ class _Tournament:
             return deals / max(1e-9, self._told[-1][0] - self._told[0][0])
         (start, first), (end, last) = inner[0], inner[-1]
         return (last - first) / (end - start)
+
+    def _busy(self, deals: int) -> float:
+        found = [tables for done, tables in self._tables if 0.05 * deals <= done <= 0.9 * deals]
+        return statistics.fmean(found) / self._contest.in_flight if found else 0.0
 
     async def _wait_for_bots(self) -> None:
         """Until all attend, and all have a stream to every match service."""
@@ -121,6 +128,7 @@ class _Tournament:
     async def _scrape(self) -> None:
         while True:
             self._pages = await asyncio.to_thread(self._scrape_all)
+            self._tables.append((self._told[-1][1] if self._told else 0, self._total(TABLES)))
             await asyncio.sleep(SCRAPE_S)
 
     def _scrape_all(self) -> list[str]:

@@ -22,6 +22,7 @@ def played(resident: list[int], *, deals: int = 100) -> Played:
         first_s=1.0,
         steady_per_s=12.0,
         batch=2.0,
+        busy=0.9,
         cpu_ms={"bots": 6.0, "match services": 3.0, "director": 1.0},
         samples=samples,
     )
