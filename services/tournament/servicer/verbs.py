@@ -51,8 +51,15 @@ ALLOWED: Mapping[Verb, frozenset[TournamentState]] = {
     Verb.REQUEUE: _GOING,
     Verb.IN_FLIGHT: _UNSTARTED | _GOING,
 }
-"""Said where it is so already (to open what is open, start what runs, cancel what is cancelled) a verb changes nothing:
-who did not hear the answer may ask again."""
+
+SO_ALREADY: Mapping[Verb, frozenset[TournamentState]] = {
+    Verb.OPEN: frozenset({_S.OPEN}),
+    Verb.START: frozenset({_S.RUNNING}),
+    Verb.PAUSE: frozenset({_S.DRAINING, _S.PAUSED}),
+    Verb.RESUME: frozenset({_S.RUNNING}),
+    Verb.CANCEL: frozenset({_S.CANCELLED}),
+}
+"""Where a verb that is allowed changes nothing, as it is so already: who did not hear the answer may ask again."""
 
 _DONE = {
     Verb.EDIT: "changed",
@@ -77,8 +84,8 @@ _INSTEAD = {
 
 
 def allowed_in(state: TournamentState) -> tuple[Verb, ...]:
-    """The verbs that a tournament takes in a state, in the order of its life."""
-    return tuple(verb for verb in Verb if state in ALLOWED[verb])
+    """The verbs that change something about a tournament in a state, in the order of its life."""
+    return tuple(verb for verb in Verb if state in ALLOWED[verb] - SO_ALREADY.get(verb, frozenset()))
 
 
 def verify_allowed(name: str, state: TournamentState, verb: Verb) -> None:

@@ -6,29 +6,29 @@ import pytest
 
 from services.common.errors import PlatformError, Reason
 from services.ledger.values import TournamentState
-from services.tournament.servicer.verbs import ALLOWED, Verb, allowed_in, verify_allowed
+from services.tournament.servicer.verbs import ALLOWED, SO_ALREADY, Verb, allowed_in, verify_allowed
 
 EXPECTED = """
             draft  open  running  draining  paused  finished  cancelled
 edit        yes    -     -        -         -       -         -
-open        yes    yes   -        -         -       -         -
+open        yes    same  -        -         -       -         -
 enter       -      yes   -        -         -       -         -
 withdraw    -      yes   -        -         -       -         -
-start       yes    yes   yes      -         -       -         -
-pause       -      -     yes      yes       yes     -         -
-resume      -      -     yes      yes       yes     -         -
-cancel      yes    yes   yes      yes       yes     -         yes
+start       yes    yes   same     -         -       -         -
+pause       -      -     yes      same      same    -         -
+resume      -      -     same     yes       yes     -         -
+cancel      yes    yes   yes      yes       yes     -         same
 exclude     -      -     yes      yes       yes     yes       yes
 requeue     -      -     yes      yes       yes     -         -
 in-flight   yes    yes   yes      yes       yes     -         -
 """
 
 
-def rows() -> list[tuple[Verb, TournamentState, bool]]:
+def rows() -> list[tuple[Verb, TournamentState, str]]:
     head, *lines = EXPECTED.strip().splitlines()
     states = [TournamentState(word) for word in head.split()]
     return [
-        (Verb(verb), state, answer == "yes")
+        (Verb(verb), state, answer)
         for verb, *answers in map(str.split, lines)
         for state, answer in zip(states, answers, strict=True)
     ]
@@ -39,9 +39,10 @@ def test_the_table_is_whole() -> None:
     assert set(ALLOWED) == set(Verb)
 
 
-@pytest.mark.parametrize(("verb", "state", "is_allowed"), rows())
-def test_each_verb_in_each_state(verb: Verb, state: TournamentState, is_allowed: bool) -> None:
-    if is_allowed:
+@pytest.mark.parametrize(("verb", "state", "answer"), rows())
+def test_each_verb_in_each_state(verb: Verb, state: TournamentState, answer: str) -> None:
+    assert (state in SO_ALREADY.get(verb, ())) == (answer == "same")
+    if answer != "-":
         verify_allowed("cup", state, verb)
         return
     with pytest.raises(PlatformError) as caught:
@@ -49,7 +50,7 @@ def test_each_verb_in_each_state(verb: Verb, state: TournamentState, is_allowed:
     error = caught.value
     assert error.reason is Reason.STATE_CONFLICT
     assert error.message.startswith(f"The tournament 'cup' is {state}, it cannot be {verb.done}")
-    allowed = [other for other, at, yes in rows() if at is state and yes]
+    allowed = [other for other, at, answer in rows() if at is state and answer == "yes"]
     assert allowed
     assert error.message.endswith(f"Allowed are: {', '.join(allowed)}.")
     assert error.metadata == {"tournament": "cup", "state": state, "verb": verb, "allowed": ", ".join(allowed)}
