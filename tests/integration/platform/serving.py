@@ -25,10 +25,10 @@ from services.ledger.values import TournamentState
 BAOHUANG = str(Path(sys.executable).with_name("baohuang"))
 
 START_SECONDS = 180.0
-END_SECONDS = 60.0
+END_SECONDS = 110.0
 
 
-def eventually(condition: Callable[[], Any], seconds: float = 30.0, what: str = "") -> Any:
+def eventually(condition: Callable[[], Any], seconds: float = 100.0, what: str = "") -> Any:
     """The first true value of the condition; fails after so long."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):
@@ -37,7 +37,7 @@ def eventually(condition: Callable[[], Any], seconds: float = 30.0, what: str = 
     return value
 
 
-def run_baohuang(*arguments: str, code: int = 0, seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
+def run_baohuang(*arguments: str, code: int = 0, seconds: float = 110.0) -> subprocess.CompletedProcess[str]:
     """A command that ends by itself, with the exit code expected."""
     done = subprocess.run([BAOHUANG, *arguments], capture_output=True, text=True, timeout=seconds, check=False)
     assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -31,7 +31,7 @@ def verify_logs(logs: Path) -> None:
 
 @pytest.mark.ray
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(400)
 def test_demo(tmp_path: Path) -> None:
     output = tmp_path / "demo.out"
     with output.open("wb") as out:
@@ -43,7 +43,7 @@ def test_demo(tmp_path: Path) -> None:
             stderr=subprocess.STDOUT,
         )
     try:
-        eventually(lambda: "Staying up" in output.read_text() or demo.poll() is not None, 180)
+        eventually(lambda: "Staying up" in output.read_text() or demo.poll() is not None, 300)
         others = descendants_of(demo.pid)
         page = re.search(r"Page: (http://\S+)", output.read_text())
         assert page, output.read_text()

@@ -20,7 +20,7 @@ from services.common.reaper import descendants_of
 
 from .serving import Serve, bot_processes, eventually, is_alive, register_bots, run_baohuang
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(400)]
 
 ATTEND = "/baohuang.lobby.v1.LobbyService/Attend"
 PLAY = "/baohuang.match.v1.MatchService/Play"

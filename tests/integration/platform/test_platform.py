@@ -35,7 +35,7 @@ from .serving import (
     write_spec,
 )
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(400)]
 
 BOTS = ["greedy-1", "greedy-2", "greedy-3", "random-1", "random-2", "random-3"]
 
@@ -161,11 +161,11 @@ def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> No
     assert f"Go on with: {command}" in said
     shown = serve.tournament("show", "interrupted")
     assert shown["state"] == "STATE_PAUSED"
-    assert 0 < shown["progress"]["matches_done"] < 100
+    assert 0 < shown["progress"]["matches_done"] < 200
 
     resumed = run_baohuang(*shlex.split(command)[1:], "--json", seconds=100)
     assert json.loads(resumed.stdout)["tournament"]["state"] == "STATE_FINISHED"
-    verify_ledger(serve.data, "interrupted", 100, 1)
+    verify_ledger(serve.data, "interrupted", 200, 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -197,7 +197,7 @@ def test_stopped_while_ray_starts_it_says_so_at_once(tmp_path: Path, number: sig
     assert "Traceback" not in said
     assert code in ((0,) if times == 1 else (0, 130, -number)), "it may have stopped in order before the second one"
     assert code or said.endswith(("Stopped.\n", "Stopped while Ray was starting.\n"))
-    eventually(lambda: not any(map(is_alive, others)), 20, "nothing is left behind")
+    eventually(lambda: not any(map(is_alive, others)), 60, "nothing is left behind")
 
 
 def names_below(pid: int) -> list[str]:
@@ -226,7 +226,7 @@ def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end:
             assert not void_attempts(data, "broken"), "what ran was finished"
         finally:
             others = first.kill()
-        eventually(lambda: not any(map(is_alive, others)), 10, "all processes of the platform are gone")
+        eventually(lambda: not any(map(is_alive, others)), 60, "all processes of the platform are gone")
         second = Serve(data, port=first.port)
         try:
             eventually(lambda: second.state("broken") is TournamentState.FINISHED, 100)

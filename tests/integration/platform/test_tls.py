@@ -32,7 +32,7 @@ from .serving import (
     write_spec,
 )
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(400)]
 
 BOTS = ["greedy-1", "greedy-2", "random-1", "random-2", "random-3"]
 
