@@ -144,7 +144,7 @@ def test_what_an_operator_decided_outlives_a_killed_director(serve: Serve, tmp_p
 
 
 def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:
-    spec = write_spec(tmp_path, "interrupted", BOTS, matches=100, deals=1)
+    spec = write_spec(tmp_path, "interrupted", BOTS, matches=200, deals=1)
     with subprocess.Popen(
         [BAOHUANG, "tournament", "run", str(spec), *serve.operator],
         stdout=subprocess.PIPE,
