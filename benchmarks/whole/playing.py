@@ -27,7 +27,7 @@ from services.ledger.ledger import Access, Ledger
 SCRAPE_S = 5.0
 """As in the configuration for Prometheus that is shipped."""
 SAMPLE_S = 0.5
-ATTENDING_S = 120.0
+ATTENDING_S = 300.0
 BOTS = "bots"
 
 

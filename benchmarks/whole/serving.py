@@ -16,15 +16,16 @@ from pathlib import Path
 
 from services.common.reaper import Reaper, descendants_of
 
-START_S = 120.0
+START_S = 300.0
 STOP_S = 60.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 ROLES = {
-    "ray::MatchServiceActor": "match services",
-    "ray::DirectorActor": "director",
-    "ray::GatewayActor": "gateway",
+    "MatchServiceActor": "match services",
+    "DirectorActor": "director",
+    "GatewayActor": "gateway",
 }
+"""By the class of an actor, which stands in the title that Ray gives its process, before it or behind its name."""
 RAY = "ray"
 """Whatever else runs for a platform: Ray's own processes, and `serve` that watches over all."""
 
@@ -96,7 +97,7 @@ class Platform:
             for pid in (root, *descendants_of(root)):
                 with contextlib.suppress(OSError):
                     title = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
-                    found[pid] = next((role for start, role in ROLES.items() if title.startswith(start)), RAY)
+                    found[pid] = role_of(title)
         return found
 
     def resident(self, roles: Mapping[int, str]) -> dict[str, float]:
@@ -120,6 +121,13 @@ def serving(
         yield Platform(data, serve, [serve.pid] if nodes is None else [serve.pid, nodes.pid])
     finally:
         serve.close()
+
+
+def role_of(title: str) -> str:
+    """What a process is for, by its title."""
+    if not title.startswith("ray::"):
+        return RAY
+    return next((role for actor, role in ROLES.items() if actor in title), RAY)
 
 
 def fetch(url: str) -> bytes:

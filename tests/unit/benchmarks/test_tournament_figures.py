@@ -7,6 +7,7 @@ import pytest
 from benchmarks import tournament
 from benchmarks.whole.contest import Contest, fixtures_of, spec_of
 from benchmarks.whole.figures import MIB, Alone, Played, Sample
+from benchmarks.whole.serving import role_of
 from services.common.matches import Entrant
 
 CONTEST = Contest(bots=10, processes=3, matches=50, deals=1, in_flight=10, tables=10)
@@ -40,6 +41,21 @@ def test_growth_leaves_the_beginning_out() -> None:
 
 def test_a_role_that_was_never_seen_has_no_size() -> None:
     assert played([1]).growth_mib("gateway") == 0
+
+
+@pytest.mark.parametrize(
+    ("title", "role"),
+    [
+        ("ray::MatchServiceActor.collect", "match services"),
+        ("ray::match-1:MatchServiceActor.__init__", "match services"),
+        ("ray::DirectorActor", "director"),
+        ("ray::GatewayActor.live", "gateway"),
+        ("ray::IDLE", "ray"),
+        ("python -m tool --of DirectorActor", "ray"),
+    ],
+)
+def test_processes_are_told_apart_by_their_titles(title: str, role: str) -> None:
+    assert role_of(title) == role
 
 
 def test_the_whole_time_counts_for_the_rate() -> None:
