@@ -65,13 +65,13 @@ class Process:
 
     def close(self) -> None:
         """Ends it in order if it can be, and for certain."""
-        others = descendants_of(self.pid)
+        # By descriptors from now on: a number may be given to somebody else once its process has ended.
+        left = Reaper([self.pid, *descendants_of(self.pid)])
         self.process.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(STOP_S)
-        if self.process.poll() is None:
-            Reaper([self.pid, *others]).close()
-            self.process.wait()
+        left.close()
+        self.process.wait()
         self._reaper.close()
 
 
