@@ -8,8 +8,9 @@ from datetime import datetime
 
 from services.common.matches import Ending, MatchOrder, MatchOutcome, SeatFaults
 from services.tournament.director.backlog import Backlog, Turn
-from services.tournament.director.lane import Lane, choose_lane
+from services.tournament.director.lane import Lane
 from services.tournament.director.limits import Limits
+from services.tournament.director.placement import WINDOW, place
 from services.tournament.director.ports import Fixtures
 
 _CLEAN = SeatFaults()
@@ -34,7 +35,9 @@ class Dispatch:
         # What was known when matches were handed out the last time, and which bots were nowhere.
         self._known: tuple[object, ...] = ()
         self._absent: frozenset[str] = frozenset()
-        self._chosen: Lane | None = None
+        # Matches that may start next, in the order of the backlog, and how often the first of them was passed over.
+        self._next: list[int] = []
+        self._passed = 0
         self._least_remote = 5
 
     @property
@@ -50,15 +53,36 @@ class Dispatch:
     def hand_out(self, new_attempt: Callable[[], str]) -> None:
         """Give matches to lanes up to the bounds: the one place where a match starts."""
         self._look_around()
-        while self.running < self._bound():
-            number = self.backlog.take(self._turn, self._is_somebody_idle)
-            if number is None:
-                return
-            lane = self._chosen
-            assert lane is not None
+        while self.running < self._bound() and (chosen := self._choose()):
+            number, lane = chosen
             order = self._fixtures.order(number, new_attempt())
             self._pending.update(seat.bot_id for seat in order.seats)
             lane.assign(order)
+
+    def _choose(self) -> tuple[int, Lane] | None:
+        """The match that starts next, and where. It is neither in the backlog nor in a lane."""
+        # What was compared before may not start any more: the backlog knows why.
+        for number in [number for number in self._next if self._turn(number) is not Turn.STARTS]:
+            self._next.remove(number)
+            self.backlog.give_back(number)
+        while len(self._next) < self._window:
+            # For the sake of a comparison nobody looks far ahead.
+            number_or_none = self.backlog.take(self._turn, lambda: not self._next and self._is_somebody_idle())
+            if number_or_none is None:
+                break
+            self._next.append(number_or_none)
+        compared = self._next if self._passed < WINDOW else self._next[:1]
+        chosen = place([self._fixtures.seats(number) for number in compared], self._lanes, self.limits.per_service)
+        if chosen is None:
+            return None
+        index, lane = chosen
+        self._passed = self._passed + 1 if index else 0
+        return self._next.pop(index), lane
+
+    @property
+    def _window(self) -> int:
+        """How many are compared: where there is one place only, there is nothing to compare."""
+        return WINDOW if sum(lane.missing is not None for lane in self._lanes) > 1 else 1
 
     def recall(self, number: int) -> bool:
         """What is played of the match just now is not to count; whether there is such an attempt."""
@@ -120,10 +144,10 @@ class Dispatch:
                 self._least_remote = 1
             elif self._pending[seat.bot_id] >= bound or seat.bot_id in self._absent:
                 return seat.bot_id
-        self._chosen = choose_lane(self._lanes, seats, self.limits.per_service)
-        if self._chosen is not None:
+        bound, here = self.limits.per_service, [lane for lane in self._lanes if lane.has_all(seats)]
+        if any(lane.load < bound for lane in here):
             return Turn.STARTS
-        return Turn.FULL if any(lane.has_all(seats) for lane in self._lanes) else Turn.APART
+        return Turn.FULL if here else Turn.APART
 
     def _is_somebody_idle(self) -> bool:
         """Whether a bot has less than half of what it may have, so none that has merely ended a match, and could play.

@@ -68,6 +68,11 @@ class Lane:
         """Whether every bot of the tournament has a stream there."""
         return self.missing is not None and not self.missing
 
+    @property
+    def load(self) -> int:
+        """How many matches are on the way there."""
+        return len(self.running)
+
     def has_all(self, seats: Sequence[Entrant]) -> bool:
         """Whether these bots have streams there."""
         missing = self.missing
@@ -76,18 +81,3 @@ class Lane:
     def acquaintance(self, seats: Sequence[Entrant]) -> int:
         """How many of these bots play here already."""
         return sum(self._tables[seat.bot_id] > 0 for seat in seats if not seat.is_house)
-
-
-def choose_lane(lanes: Sequence[Lane], seats: Sequence[Entrant], bound: int) -> Lane | None:
-    """The lane for a match of these bots: one where they sit already if it is not much fuller than the emptiest.
-
-    Bots with all their tables in few places get fuller messages; a match service that waits for work helps nobody. So
-    among the lanes within a quarter of the bound above the least load the one with most of the bots wins, then the
-    emptiest.
-    """
-    free = [lane for lane in lanes if lane.has_all(seats) and len(lane.running) < bound]
-    if not free:
-        return None
-    least = min(len(lane.running) for lane in free)
-    near = [lane for lane in free if len(lane.running) <= least + bound // 4]
-    return max(near, key=lambda lane: (lane.acquaintance(seats), -len(lane.running)))

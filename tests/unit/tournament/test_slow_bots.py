@@ -13,6 +13,7 @@ from services.tournament.director import Limits
 from services.tournament.director.backlog import LOOKAHEAD, Backlog, Turn
 from services.tournament.director.dispatch import Dispatch
 from services.tournament.director.lane import Lane
+from services.tournament.director.placement import WINDOW
 
 from .director_fakes import FakeFixtures, FakeLedger, FakeService, outcome_of
 from .test_director import QUICK, direct, until
@@ -123,7 +124,7 @@ def test_where_all_are_merely_busy_the_schedule_keeps_its_order() -> None:
     fixtures = Mixed(8000, bots=10)
     dispatch, lanes = dispatch_of(fixtures, Limits(per_service=64, per_bot=8))
     play(dispatch, lanes, lambda order: True, turns=500)
-    assert dispatch.backlog.parked < 2 * LOOKAHEAD
+    assert dispatch.backlog.parked < 3 * LOOKAHEAD
     numbers = [order.number for lane in lanes for order in lane.running.values()]
     assert max(numbers) - min(numbers) < 4 * LOOKAHEAD
 
@@ -150,11 +151,13 @@ def test_absent_bots_are_passed_over_be_they_ever_so_many() -> None:
             dispatch.close(order, counts=True)
     dispatch.hand_out(lambda: next(attempts))
     running = {order.number for lane in lanes for order in lane.running.values()}
-    assert running == set(sorted(set(range(200)) - set(theirs))[:128]), "those who have come begin where they stopped"
+    assert len(running) == 128
+    begin = sorted(set(range(200)) - set(theirs))[: 128 + 2 * WINDOW]
+    assert running <= set(begin), "those who have come begin where they stopped"
 
 
 def test_memory_is_a_byte_a_match_however_many_wait_and_for_whom() -> None:
-    matches = 35_000
+    matches = 14_000
     verdicts: list[Turn | str] = [Turn.STARTS, "slow", "slow", "absent", Turn.FULL, "busy", Turn.APART]
     tracemalloc.start()
     try:
