@@ -51,7 +51,7 @@ def test_means_are_compared_exactly() -> None:
 
 
 def test_of_equal_means_the_one_with_fewer_faults_then_the_lot() -> None:
-    tied = [member("ann", 1, 1, faults=1), member("ben", 1, 1, lot=b"2"), member("cem", 1, 1, lot=b"1")]
+    tied = [member("ann", 1, 1, faults=1, lot=b"0"), member("ben", 1, 1, lot=b"2"), member("cem", 1, 1, lot=b"1")]
     assert names(qualify(tied, advance=3, places=3)) == ["cem", "ben", "ann"]
     assert [one.rank for one in qualify(tied, advance=3, places=3)] == [1, 2, 3]
 
