@@ -25,7 +25,7 @@ _SMALL = {"num_cpus": 2, "object_store_memory": 100_000_000}
 
 @contextlib.contextmanager
 def cluster(folder: Path, count: int) -> Iterator[Process]:
-    """A cluster that is gone at the end; `head` and its address are what it says."""
+    """A cluster that is gone at the end; `nodes at ADDRESS` is what it says."""
     nodes = Process([sys.executable, "-m", "benchmarks.whole.nodes", str(count)], folder / "nodes.out", ENVIRON)
     try:
         yield nodes
@@ -42,7 +42,7 @@ def main() -> None:
     for number in range(1, int(sys.argv[1])):
         made.add_node(**_SMALL, node_ip_address=f"127.0.0.{number + 1}")
     signal.signal(signal.SIGINT, lambda *_: gone.set())
-    sys.stdout.write(f"head {made.address}\n")
+    sys.stdout.write(f"nodes at {made.address}\n")
     sys.stdout.flush()
     gone.wait()
     made.shutdown()
