@@ -33,6 +33,7 @@ from .inputs import NASTY_BYTES, NASTY_TEXTS, random_message, spoilt, spoilt_tex
 from .written_texts import BLOCK_SPEC, BOMBS
 from .written_texts import SPEC as LONG_SPEC
 
+pytestmark = pytest.mark.timeout(600)  # for hundreds of calls and requests, one after the other
 CALLS = 600
 REQUESTS = 300
 SERVICES = (

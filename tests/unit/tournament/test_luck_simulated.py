@@ -14,7 +14,7 @@ import pytest
 
 from services.tournament.schedule import ScheduledMatch
 from services.tournament.servicer.plans import Plan, make_plan
-from services.tournament.servicer.tables import datum_of
+from services.tournament.servicer.scopes import datum_for
 from services.tournament.spec import Duplicate, parse_spec
 from services.tournament.standings import Standing, StandingsTable
 from tests.unit.tournament.played import played
@@ -51,7 +51,7 @@ def even(values: np.ndarray) -> np.ndarray:
 def simulate(draw: np.random.Generator, duplicate: Duplicate, luck: float, variance: float = 1.0) -> list[Standing]:
     """A tournament in which `luck` is the part of the variance of a deal that lies in the hands, not in the play."""
     plan, matches = plan_of(duplicate)
-    table = StandingsTable(NAMES, datum=datum_of(plan))
+    table = StandingsTable(NAMES, datum=datum_for(plan.spec, plan.schedule))
     hands = even(draw.normal(size=(plan.schedule.groups, 5)) * np.sqrt(variance * luck))
     play = even(draw.normal(size=(len(matches), 5)) * np.sqrt(variance * (1 - luck)))
     strengths = STRENGTH[np.array([match.entrants for match in matches])]
