@@ -114,7 +114,8 @@ def serving(
     command = [str(Path(sys.executable).with_name("baohuang")), "serve", "--data", str(data)]
     command += ["--port", "0", "--http-port", "0", "--match-services", str(services)]
     if nodes is not None:
-        command += ["--ray-address", nodes.said(r"(?m)^nodes at (\S+)$"), "--host", "0.0.0.0", "--advertised-host", "127.0.0.1"]
+        command += ["--ray-address", nodes.said(r"(?m)^nodes at (\S+)$")]
+        command += ["--host", "0.0.0.0", "--advertised-host", "127.0.0.1"]
         command += ["--allow-plaintext", "--registration", "open"]
     serve = Process(command, data / "serve.out", environ or {})
     try:
