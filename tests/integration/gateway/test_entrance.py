@@ -43,7 +43,7 @@ async def names(house: House, who: str) -> list[str]:
 
 
 async def test_a_draft_is_there_for_operators_alone(house: House) -> None:
-    made = await say(house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=7))
+    made = await say(house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=pb.STATE_DRAFT))
     assert (made.tournament.state, made.tournament.HasField("plan")) == (pb.STATE_DRAFT, False)
     assert "secret seed" not in str(made)
     assert await names(house, "operator") == ["cup"]
@@ -70,7 +70,7 @@ async def test_a_draft_is_there_for_operators_alone(house: House) -> None:
 
 
 async def test_bots_enter_themselves_and_nobody_else(house: House) -> None:
-    await say(house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=1))
+    await say(house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=pb.STATE_OPEN))
     entered = (await say(house, "bot", "EnterBot", pb.EnterBotRequest(name="cup"))).tournament
     assert [(entry.bot, entry.by_itself) for entry in entered.entries] == [("bot", True)]
     assert (entered.min_entrants, entered.max_entrants, entered.state) == (2, 3, pb.STATE_OPEN)
@@ -104,7 +104,7 @@ async def test_a_tournament_begins_in_no_other_state(house: House) -> None:
 
 
 async def test_a_bot_author_enters_with_the_sdk(house: House) -> None:
-    await say(house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=1))
+    await say(house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=pb.STATE_OPEN))
     async with EntranceClient(house.addresses.grpc) as entrance:
         for _ in range(2):
             assert await entrance.enter(house.tokens["ada"], "cup") == OpenTournament("cup", ("ada",), 2, 3)

@@ -151,6 +151,7 @@ async def eventually(house: House, state: TournamentState, name: str = "cup") ->
 async def test_created_tournaments_keep_their_seed_from_the_readers(house: House) -> None:
     view = await house.desk.create(SPEC + "seed: no bot may know\n")
     assert view.state is TournamentState.RUNNING
+    assert view.plan is not None
     assert (view.plan.report.matches, view.plan.report.deals) == (5, 10)
     assert "no bot may know" not in view.tournament.spec_yaml
     assert spec_of(view.tournament).seed == "no bot may know"
