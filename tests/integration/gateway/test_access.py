@@ -26,10 +26,11 @@ from baohuang.lobby.v1 import lobby_service_pb2 as lobby_pb
 from baohuang.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from baohuang.tournament.v1.tournament_service_pb2_grpc import TournamentServiceStub
-from services.access.gate import FAILURES, Gate
+from services.access.gate import Gate
 from services.access.interceptor import AccessInterceptor
 from services.access.needs import NEEDS, Need
 from services.access.operator import OPERATOR_FILE, provide_operator_token
+from services.common.buckets import Rate
 from services.common.clock import SystemClock
 from services.common.errors import ErrorInterceptor
 from services.common.metrics import LedgerMetrics, LobbyMetrics
@@ -330,19 +331,29 @@ async def test_what_cannot_be_done_with_tokens_is_said(
     assert sentence in (caught.value.details() or "")
 
 
-async def test_a_guesser_is_told_to_wait_and_bots_at_its_address_are_not(house: House) -> None:
+GUESSES = Rate(per_second=0.001, burst=5)
+"""So few in the long run that no machine is slow enough to be let in again meanwhile."""
+
+
+@pytest.fixture
+def few_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To be asked for before the platform."""
+    monkeypatch.setattr("services.access.gate.FAILURES", GUESSES)
+
+
+async def test_a_guesser_is_told_to_wait_and_bots_at_its_address_are_not(few_guesses: None, house: House) -> None:
     await house.call("baohuang.access.v1.AccessService", "GetCaller", "bot")
     failed = house.metrics.failed_authentications
     reasons = [
         await house.call("baohuang.access.v1.AccessService", "GetCaller", "stranger")
-        for _ in range(int(FAILURES.burst) + 5)
+        for _ in range(int(GUESSES.burst) + 5)
     ]
     assert reasons[-1] == "REASON_RATE_LIMITED"
     assert house.metrics.failed_authentications - failed == reasons.count("REASON_TOKEN_UNKNOWN")
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await house.access.GetCaller(access_pb.GetCallerRequest(), metadata=house.shown("stranger"))
     assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert 0 < int(info_of(caught.value).metadata["retry_after_ms"]) <= 2000
+    assert 0 < int(info_of(caught.value).metadata["retry_after_ms"]) <= 2000 / GUESSES.per_second
     assert await house.call("baohuang.access.v1.AccessService", "GetCaller", "bot") == ""
     assert await house.call("baohuang.tournament.v1.TournamentService", "ListTournaments", "nobody") == ""
 
@@ -398,9 +409,9 @@ async def test_a_revoked_token_opens_no_page(closed: House) -> None:
     assert (await fetch(f"{http}/", f"Bearer {closed.tokens['reader']}")).status == 401
 
 
-async def test_who_guesses_over_http_has_to_wait_too(closed: House) -> None:
+async def test_who_guesses_over_http_has_to_wait_too(few_guesses: None, closed: House) -> None:
     http = f"http://{closed.addresses.http}"
-    statuses = [(await fetch(f"{http}/", "Bearer bh_no")).status for _ in range(int(FAILURES.burst) + 5)]
+    statuses = [(await fetch(f"{http}/", "Bearer bh_no")).status for _ in range(int(GUESSES.burst) + 5)]
     assert statuses[0] == 401
     reply = await fetch(f"{http}/", "Bearer bh_no")
     assert (reply.status, statuses[-1]) == (429, 429)

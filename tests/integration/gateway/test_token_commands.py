@@ -20,6 +20,7 @@ from services.ledger.ledger import Ledger
 from tests.integration.gateway.test_access import CLOSED, OPEN, House, house_of
 from tests.integration.gateway.test_gateway import SPEC
 
+pytestmark = pytest.mark.timeout(600)  # each starts the command many times
 BAOHUANG = str(Path(sys.executable).with_name("baohuang"))
 WHICH = (
     "Name the file of one that does with --token-file or BAOHUANG_TOKEN_FILE, or put the token itself into "
