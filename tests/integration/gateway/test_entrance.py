@@ -43,7 +43,9 @@ async def names(house: House, who: str) -> list[str]:
 
 
 async def test_a_draft_is_there_for_operators_alone(house: House) -> None:
-    made = await say(house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=pb.STATE_DRAFT))
+    made = await say(
+        house, "operator", "CreateTournament", pb.CreateTournamentRequest(spec_yaml=SPEC, state=pb.STATE_DRAFT)
+    )
     assert (made.tournament.state, made.tournament.HasField("plan")) == (pb.STATE_DRAFT, False)
     assert "secret seed" not in str(made)
     assert await names(house, "operator") == ["cup"]
