@@ -105,7 +105,9 @@ def page(connection: Connection, after: str, limit: int, hidden: Collection[Tour
     if hidden:
         statement = statement.where(tournaments.c.state.not_in(hidden))
     if after:
-        statement = statement.where(tournaments.c.id < id_of(connection, after))
+        if (last := named(connection, after)).state in hidden:  # whoever is not to know of it has guessed
+            raise unknown(after)
+        statement = statement.where(tournaments.c.id < id_of(connection, last.name))
     rows = [_tournament(row) for row in connection.execute(statement)]
     return Page(tuple(rows[:limit]), rows[limit - 1].name if len(rows) > limit else "")
 

@@ -55,7 +55,7 @@ class Entrance:
         self._clock = clock
         self._changes: Buckets[str] = Buckets(CHANGES)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._news: dict[str, asyncio.Event] = {}
+        self._news: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()  # held by who waits for it
 
     async def read(self, spec_yaml: str) -> TournamentSpec:
         """The specification of a text. Raises PlatformError SPEC_INVALID or RATE_LIMITED."""
@@ -168,7 +168,8 @@ class Entrance:
 
     async def wait_for_news(self, name: str) -> None:
         """Until something of it has changed."""
-        await self._news.setdefault(name, asyncio.Event()).wait()
+        event = self._news.setdefault(name, asyncio.Event())
+        await event.wait()
 
     def tell_cancelled(self, name: str) -> None:
         """It comes to nothing: who waits for news hears of it."""

@@ -99,6 +99,18 @@ def test_those_in_some_states_are_left_out_of_lists_and_pages_are_full_all_the_s
     assert [tournament.name for tournament in ledger.tournaments(after=first.after, hidden=[DRAFT]).items] == ["cup"]
 
 
+def test_the_name_of_one_that_is_left_out_finds_no_page_like_that_of_one_that_is_not_there(ledger: Ledger) -> None:
+    """Otherwise whoever guesses the name of a draft learns that it is right."""
+    ledger.create_tournament("secret", "", b"s", state=DRAFT)
+    said = []
+    for name in ("secret", "nothing"):
+        with pytest.raises(PlatformError) as caught:
+            ledger.tournaments(after=name, hidden=[DRAFT])
+        said.append((caught.value.reason, caught.value.message.replace(name, "...")))
+    assert said[0] == said[1]
+    assert [one.name for one in ledger.tournaments(after="secret").items] == ["cup"]
+
+
 def test_a_director_sees_its_own_tournament(ledger: Ledger) -> None:
     mine = TournamentLedger(ledger, "cup")
     mine.record([make_outcome(3)])

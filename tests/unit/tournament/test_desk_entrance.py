@@ -204,6 +204,20 @@ async def test_whoever_watches_an_open_tournament_hears_that_it_is_cancelled(hou
     assert view.state is TournamentState.CANCELLED
 
 
+async def test_nothing_is_kept_of_who_watches_what_is_not_there_or_looks_away(house: House) -> None:
+    """Everybody may ask for any name, as often as they like: each left an event behind."""
+    await house.desk.create(OPEN, TournamentState.OPEN)
+    for name in [f"nothing-{number}" for number in range(20)]:
+        with pytest.raises(PlatformError, match="There is no tournament named"):
+            await anext(house.desk.watch(name))
+    watching = house.desk.watch("cup")
+    await anext(watching)
+    assert list(house.desk._entrance._news) == ["cup"]
+    await watching.aclose()
+    await asyncio.sleep(0)
+    assert not house.desk._entrance._news
+
+
 async def test_a_platform_that_is_killed_between_any_two_verbs_has_lost_nothing(house: House, ledger: Ledger) -> None:
     """Each verb is said to a desk of its own, which knows no more than what the ledger says."""
     desks: list[Desk] = []
