@@ -13,6 +13,7 @@ from services.common.targets import Target
 from services.ledger.ledger import Ledger
 from services.ledger.values import Page, Result, Side, TournamentState
 from services.tournament.director import FINAL
+from services.tournament.servicer.carrying import carried_through
 from services.tournament.servicer.entrance import Entrance
 from services.tournament.servicer.planner import Planner
 from services.tournament.servicer.plans import Plan, Plans
@@ -98,6 +99,7 @@ class Desk:
         """What a specification would come to. Raises PlatformError SPEC_INVALID or RATE_LIMITED."""
         return await self._entrance.plan(spec_yaml)
 
+    @carried_through
     async def create(self, spec_yaml: str, state: TournamentState = TournamentState.RUNNING) -> TournamentView:
         """Store a tournament as a draft, or open, or start its director as well.
 
@@ -110,25 +112,30 @@ class Desk:
             self._start(name)
         return await self.view(name)
 
+    @carried_through
     async def edit(self, spec_yaml: str) -> TournamentView:
         """Put another specification in the place of a draft's. Raises as `Entrance.edit`."""
         return await self.view(await self._entrance.edit(spec_yaml))
 
+    @carried_through
     async def open(self, name: str) -> TournamentView:
         """Let bots enter. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
         await self._entrance.open(name)
         return await self.view(name)
 
+    @carried_through
     async def enter(self, name: str, bot: str, by: Side) -> TournamentView:
         """A bot will play. Raises PlatformError TOURNAMENT_UNKNOWN, BOT_UNKNOWN, STATE_CONFLICT or RATE_LIMITED."""
         await self._entrance.enter(name, bot, by)
         return await self.view(name)
 
+    @carried_through
     async def withdraw(self, name: str, bot: str, by: Side) -> TournamentView:
         """A bot will not play after all. Raises as `enter`."""
         await self._entrance.withdraw(name, bot, by)
         return await self.view(name)
 
+    @carried_through
     async def start(self, name: str) -> TournamentView:
         """Settle who plays, and play. Raises as `Entrance.start`, or PlatformError DRAINING."""
         self._verify_not_stopping()
@@ -137,6 +144,7 @@ class Desk:
             self._start(name)
         return await self.view(name)
 
+    @carried_through
     async def pause(self, name: str, reason: str = "") -> TournamentView:
         """Finish what runs, then stop. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
         one = self._running.get(name)
@@ -146,6 +154,7 @@ class Desk:
             await self._offer(one, lambda: one.director.pause(reason))
         return await self.view(name)
 
+    @carried_through
     async def resume(self, name: str) -> TournamentView:
         """Play what is scheduled and not done. Raises PlatformError TOURNAMENT_UNKNOWN, STATE_CONFLICT or DRAINING."""
         self._verify_not_stopping()
@@ -161,6 +170,7 @@ class Desk:
             self._start(name)
         return await self.view(name)
 
+    @carried_through
     async def cancel(self, name: str) -> TournamentView:
         """End it for good; results stay. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
         async with self._entrance.holding(name):  # one that is just being started will have a director
@@ -178,6 +188,7 @@ class Desk:
         await asyncio.to_thread(self._ledger.transition, name, ALLOWED[Verb.CANCEL], TournamentState.CANCELLED)
         self._entrance.tell_cancelled(name)
 
+    @carried_through
     async def exclude(self, name: str, bot: str, *, annulled: bool, reason: str = "") -> TournamentView:
         """An entrant plays no more; what it has played counts, or counts for nobody.
 
@@ -193,6 +204,7 @@ class Desk:
         await self._heed(name)
         return await self.view(name)
 
+    @carried_through
     async def set_in_flight(self, name: str, in_flight: int | None) -> TournamentView:
         """So many matches at once from now on; None: as the specification says.
 
@@ -206,6 +218,7 @@ class Desk:
         await self._heed(name)
         return await self.view(name)
 
+    @carried_through
     async def requeue(self, name: str, number: int, reason: str = "") -> TournamentView:
         """Have a match played again: what is played of it now does not count, its result is taken back.
 
