@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from functools import partial
 
 from services.common.matches import Entrant, MatchOrder, MatchOutcome
@@ -26,14 +26,19 @@ FEWEST = 5
 
 
 class Bench:
-    """Who is to be benched, until it is in the ledger; `entrants` are how many play, house bots included."""
+    """Who is to be benched, until it is in the ledger; `among` says who plays together with a bot, as `Fixtures` has it."""
 
     def __init__(
-        self, limits: Limits, entrants: int, ledger: LedgerPort, writer: Writer, metrics: TournamentMetrics
+        self,
+        limits: Limits,
+        among: Callable[[str], Collection[str]],
+        ledger: LedgerPort,
+        writer: Writer,
+        metrics: TournamentMetrics,
     ) -> None:
         self._rule = limits.breaker
         self._breaker = Breaker(limits.breaker)
-        self._entrants = entrants
+        self._among = among
         self._ledger = ledger
         self._writer = writer
         self._metrics = metrics
@@ -71,7 +76,8 @@ class Bench:
     ) -> None:
         """Exclude who has failed too often, in the ledger first: what is not there did not happen.
 
-        Where too few would be left to play on, it pauses instead: then it is for people to say what is to become of it.
+        Where too few would be left to play on, in its pool or in the final as in all of a tournament, it pauses
+        instead: nothing more would be played there, and it is for people to say what is to become of that.
         Whoever goes on after such a pause has said so.
         """
         annulled = self._rule is not None and self._rule.annulled
@@ -80,7 +86,8 @@ class Bench:
             out = excluded() | {benched.name}
             if benched.name in excluded():
                 continue
-            if self._entrants - len(out) < FEWEST:
+            among = self._among(benched.name)
+            if among and len(frozenset(among) - out) < FEWEST:
                 if benched.name not in self._recalled:
                     left = f"Without {benched.name} too few would be left to play on"
                     pause(f"{left}. {benched.reason} See to it, then resume.")

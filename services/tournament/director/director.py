@@ -77,7 +77,7 @@ class Director:
         self._closing: dict[int, asyncio.Future[None]] = {}
         self._writer = Writer(ledger, limits.retries(), self._go_on)
         self._strikes = Strikes(limits)
-        self._bench = Bench(limits, fixtures.entrants, ledger, self._writer, self._metrics)
+        self._bench = Bench(limits, fixtures.among, ledger, self._writer, self._metrics)
         # Matches that are to be played again, and have no result since: asked for once more they are not played twice.
         self._again: set[int] = set()
         self._stopping = stopping

@@ -128,9 +128,10 @@ class Fixtures(Protocol):
         """The remote bots: entrants without the house bots that match services play themselves."""
         ...
 
-    @property
-    def entrants(self) -> int:
-        """How many play in the tournament, house bots included."""
+    def among(self, name: str) -> Collection[str]:
+        """Who plays in the same part of the tournament now, house bots and the bot itself included: in its pool, in
+        the final, or in all of it; nobody for one that plays no more.
+        """
         ...
 
     def seats(self, number: int) -> Sequence[Entrant]:

@@ -35,10 +35,14 @@ class ScheduledFixtures:
         """The remote bots that are to play yet."""
         return [entrant for index in self._schedule.playing if not (entrant := self._players[index]).is_house]
 
-    @property
-    def entrants(self) -> int:
-        """How many play in the tournament, house bots included."""
-        return len(self._spec.entrants)
+    def among(self, name: str) -> frozenset[str]:
+        """Who plays in the same pool, or the final, or all of the tournament; nobody for one that plays no more."""
+        now = [stage for stage in self._schedule.stages if all(section.members is not None for section in stage)][-1]
+        for section in now:
+            names = frozenset(self._spec.entrants[member] for member in section.members or ())
+            if name in names:
+                return names
+        return frozenset()
 
     def seats(self, number: int) -> tuple[Entrant, Entrant, Entrant, Entrant, Entrant]:
         """Who plays the match, by seat."""

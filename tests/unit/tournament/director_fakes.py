@@ -50,9 +50,8 @@ class FakeFixtures:
         self.matches = matches
         self.bots = [Entrant(f"id-{index}", f"bot-{index}") for index in range(bots)]
 
-    @property
-    def entrants(self) -> int:
-        return len(self.bots)
+    def among(self, name: str) -> Collection[str]:
+        return [bot.name for bot in self.bots]
 
     def seats(self, number: int) -> Sequence[Entrant]:
         return [self.bots[(number + seat) % len(self.bots)] for seat in range(5)]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 from services.common.clock import ManualClock
-from services.common.matches import Entrant
+from services.common.matches import Ending, Entrant, MatchOrder, MatchOutcome
 from services.ledger.values import TournamentState
 from services.tournament.director import Director, Limits
+from services.tournament.director.scheduled import ScheduledFixtures
+from services.tournament.schedule import PoolSchedule, make_timetable
+from services.tournament.spec import parse_spec
 
 from .director_fakes import NAME, FakeFixtures, FakeLedger, FakeService, eventually, outcome_of
 
@@ -85,6 +89,44 @@ async def test_matches_of_excluded_bots_are_not_waited_for() -> None:
     assert await run(director) is TournamentState.FINISHED
     assert stages.decided == [POOLS // 2]
     assert len(ledger.results) == POOLS // 2 + ALL - POOLS
+
+
+async def test_where_too_few_would_be_left_of_a_final_it_pauses_and_is_not_over_without_one() -> None:
+    """Ten have entered and six play the final: of these one can be spared, and not two."""
+
+    def keep_waiting(order: MatchOrder) -> MatchOutcome:
+        names = [seat.name for seat in order.seats]
+        absent = next((name for name in ("bot-0", "bot-1") if name in names and order.number >= POOLS), "")
+        return outcome_of(order, Ending.NO_SHOW, (names.index(absent),)) if absent else outcome_of(order)
+
+    service, ledger = FakeService(decide=keep_waiting), FakeLedger()
+    director, _ = direct(service, ledger)
+    assert await run(director) is TournamentState.PAUSED
+    assert [one.name for one in ledger.decided.exclusions] == ["bot-0"]
+    assert ledger.states[-1][1].startswith("Without bot-1 too few would be left to play on")
+    again, _ = direct(FakeService(), ledger, is_open=False)
+    assert await run(again) is TournamentState.FINISHED
+    assert set(range(POOLS)) < set(ledger.results)
+
+
+def test_those_among_whom_a_bot_plays_are_its_pool_then_the_final() -> None:
+    names = [f"house:greedy#{copy}" for copy in range(2, 13)]
+    spec = replace(
+        parse_spec(
+            f"name: cup\nprofile: qingdao\nbots: {names}\ndeals: 1\n"
+            "schedule: {kind: pool, pools: 2, each: full, advance: 2, rest: 1, final: full}\n"
+        ),
+        seed="s",
+    )
+    timetable = make_timetable(spec)
+    assert isinstance(timetable, PoolSchedule)
+    fixtures = ScheduledFixtures(spec, timetable, b"s", {})
+    pools = [{names[member] for member in pool} for pool in timetable.pools]
+    assert [set(fixtures.among(name)) for name in names] == [
+        next(one for one in pools if name in one) for name in names
+    ]
+    fixtures.enter(timetable.drawn(range(5)))
+    assert [set(fixtures.among(name)) for name in names] == [set(names[:5])] * 5 + [set()] * 6
 
 
 async def test_whoever_has_not_gone_on_may_leave() -> None:
