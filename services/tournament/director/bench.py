@@ -26,7 +26,7 @@ FEWEST = 5
 
 
 class Bench:
-    """Who is to be benched, until it is in the ledger; `among` says who plays together with a bot, as `Fixtures` has it."""
+    """Who is to be benched, until it is in the ledger; `among` is that of `Fixtures`."""
 
     def __init__(
         self,
