@@ -60,7 +60,7 @@ def check(data: Path | None, ledger: str | None, tournament: str, replay: bool, 
         f"{' played again' if replay else ''}{without}"
     )
     if found:
-        click.echo(f"{found} things do not fit ({looked_at}).", err=True)
+        click.echo(f"{f'{found} things do' if found > 1 else 'One thing does'} not fit ({looked_at}).", err=True)
         raise click.exceptions.Exit(EXIT_FOUND)
     click.echo(f"Everything fits: {looked_at}.", err=True)
 

@@ -16,7 +16,7 @@ from bots_sdk.rules.cards import SEATS
 from services.common.matches import Ending
 from services.ledger import reading, record_checks, tournaments
 from services.ledger.ledger import Ledger
-from services.ledger.schema import attempts, deals, faults, records, results, totals
+from services.ledger.schema import attempts, deals, faults, records, results, retractions, totals
 from services.ledger.schema import tournaments as tournament_table
 from services.ledger.values import Totals, Tournament, TournamentState
 
@@ -283,6 +283,10 @@ def _sum_findings(connection: Connection, tournament_id: int) -> _Found:
             attempts.c.tournament_id == tournament_id,
             attempts.c.ending.in_([ending for ending in Ending if ending.counts]),
             results.c.number.is_(None),
+            # What was taken back waits for another attempt, or for none where the match was left out since.
+            attempts.c.attempt.not_in(
+                select(retractions.c.attempt).where(retractions.c.tournament_id == tournament_id)
+            ),
         )
         .limit(100)
     )

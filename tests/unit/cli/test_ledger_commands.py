@@ -58,7 +58,7 @@ def test_what_does_not_fit_is_listed_and_ends_with_3(data: Path) -> None:
         file.execute("UPDATE deals SET points_0 = 9 WHERE deal = 1")
     result = run("check", "--data", str(data), code=3)
     assert "cup: match 0, deal 1: its points 9 -2 -2 -2 -2 add up to 1, not to 0" in result.output
-    assert "1 things do not fit" in result.output
+    assert "One thing does not fit" in result.output
     lines = run("check", "--data", str(data), "--json", code=3).stdout.splitlines()
     assert json.loads(lines[0])["where"] == "match 0, deal 1"
 

@@ -91,6 +91,17 @@ def test_what_fits_is_not_found(sound: Ledger) -> None:
     assert seen == Seen(tournaments=1, results=1, deals=2, records=1)
 
 
+def test_a_result_that_was_taken_back_is_missed_by_nobody(sound: Ledger, tamper: Tamper) -> None:
+    assert sound.retract("cup", 12, [12, 13], "the wrong build")
+    assert found(sound) == [], "it waits to be played again"
+
+    sound.transition("cup", [sound.tournament("cup").state], TournamentState.CANCELLED)
+    assert found(sound) == [], "and never will be"
+
+    tamper("DELETE FROM retractions")
+    assert [one.what for one in found(sound)] == ["the attempt m-0 counts, and the match has no result"]
+
+
 @pytest.mark.parametrize("backend", ["sqlite"])
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("faults", [False, True])
