@@ -18,6 +18,7 @@ _HELP = {
     "tournament": "Start, watch and resume tournaments.",
     "token": "Say who may operate and read, and throw bots out.",
     "dev-ca": "Make certificates with which TLS can be tried.",
+    "ledger": "Check what is stored, and export it for other programs.",
     "demo": "Start a platform and play a small tournament.",
 }
 """What `--help` says of commands that plug in; asking them would load the platform."""

@@ -98,6 +98,10 @@ def need_of(path: str) -> Need | None:
     return NEEDS.get(service, {}).get(method)
 
 
+_WHOSE = {Need.PLAY: "a bot's token", Need.ENTER: "an operator's token or the bot's own"}
+"""Tokens that are said otherwise than by their scope, where none was shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccessRules:
     """How open a platform is."""
@@ -127,7 +131,7 @@ class AccessRules:
             return
         scope = _NAMED[need]
         if not caller.is_known:
-            whose = "a bot's token" if need in (Need.PLAY, Need.ENTER) else f"a token with the scope {scope}"
+            whose = _WHOSE.get(need, f"a token with the scope {scope}")
             raise PlatformError(
                 Reason.UNAUTHENTICATED,
                 f"{what} needs {whose}, and none was sent: send it as `authorization: Bearer TOKEN`.",

@@ -179,7 +179,8 @@ def whose(named: str, caller: Caller) -> tuple[str, Side]:
     """
     if caller.bot is None:
         if not named:
-            raise PlatformError(Reason.MALFORMED, "bot: an operator has to say which bot.", field="bot")
+            message = "bot: an operator has to say which bot, as in `baohuang tournament enter NAME BOT`."
+            raise PlatformError(Reason.MALFORMED, message, field="bot")
         return named, Side.OPERATOR
     if named not in ("", caller.bot.name):
         raise PlatformError(

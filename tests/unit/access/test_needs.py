@@ -98,9 +98,10 @@ def test_who_lacks_a_scope_is_told_which_and_what_there_is() -> None:
     [
         (Need.OPERATE, "X needs a token with the scope operate, and none was sent"),
         (Need.PLAY, "X needs a bot's token, and none was sent"),
+        (Need.ENTER, "X needs an operator's token or the bot's own, and none was sent"),
     ],
 )
 def test_who_shows_nothing_is_told_what_to_show(need: Need, sentence: str) -> None:
     with pytest.raises(PlatformError, match=sentence) as caught:
         AccessRules().verify(NOBODY, need, "X")
-    assert caught.value.metadata == {"needs": need.value}
+    assert caught.value.metadata == {"needs": "play" if need is Need.ENTER else need.value}

@@ -260,6 +260,13 @@ def test_values_are_read_as_they_are_typed(text: str, value: object) -> None:
     assert parse_value(text) == value
 
 
+def test_help_says_of_every_command_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    _, _, listed = capsys.readouterr().out.partition("Commands:")
+    for line in listed.split("\n")[1:]:
+        assert not line.strip() or len(line.split()) > 2, line
+
+
 def test_help_loads_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     script = "from bots_sdk.cli.tree import run; run(['--help']); import sys; print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
