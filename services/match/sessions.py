@@ -155,6 +155,8 @@ class Session:
         self._waits = self._urgent = bool(self._outbox)
         self.sent += 1
         self.sent_at = now
+        if self._urgent:  # the rest of what was too much for one message waits for nobody while there is credit
+            self._wake()
         return message
 
     def close(self, farewell: Farewell) -> None:
