@@ -96,6 +96,16 @@ def test_neighbours_are_even_too(entrants: int, sets: int) -> None:
     assert off.max() <= floor(mean) + 2
 
 
+@pytest.mark.parametrize(("entrants", "sets"), [(7, 14), (8, 8), (9, 18), (11, 22), (20, 20)])
+@pytest.mark.parametrize("key", [1, 2, 3])
+def test_in_small_fields_neighbours_differ_by_one_only(entrants: int, sets: int, key: int) -> None:
+    before = np.zeros((entrants, entrants), int)
+    for lineup in chosen(entrants, sets, key=key).astype(int):
+        before[lineup, np.roll(lineup, -1)] += 1
+    off = before[~np.eye(entrants, dtype=bool)]
+    assert off.max() - off.min() <= 1
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that end early: for tests that do not ask how good they are."""

@@ -159,8 +159,8 @@ def test_a_schedule_without_a_seed_is_refused() -> None:
     ("kind", "fingerprint"),
     [
         ("{kind: full, repeats: 2}", "566331286c195828"),
-        ("{kind: balanced, matches: 65}", "e7e3e4006a806004"),
-        ("{kind: balanced, matches: 300}", "6469737d0534fc88"),
+        ("{kind: balanced, matches: 65}", "349f50e41e62b49e"),
+        ("{kind: balanced, matches: 300}", "c4f022825851a74d"),
     ],
 )
 def test_a_recorded_tournament_finds_the_same_schedule_for_ever(kind: str, fingerprint: str) -> None:
@@ -174,7 +174,7 @@ def test_a_recorded_tournament_finds_the_same_schedule_for_ever(kind: str, finge
         ("{kind: rounds, rounds: 35}", "rotation", "2b89b8c22c861aff"),
         ("{kind: rounds, rounds: 35}", "field", "b6a0437ca3a1bdb9"),
         ("{kind: gauntlet, challengers: [a, b], matches: 65}", "rotation", "e8b3c92a010c70bf"),
-        ("{kind: balanced, matches: 65}", "par", "8a262b0ecb845ec6"),
+        ("{kind: balanced, matches: 65}", "par", "70c1d7e606cd6453"),
     ],
 )
 def test_a_recorded_tournament_of_any_other_kind_does_so_too(kind: str, duplicate: str, fingerprint: str) -> None:
