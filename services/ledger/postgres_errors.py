@@ -58,6 +58,8 @@ def error_from(error: BaseException, ledger: str) -> Exception | None:
         return PlatformError(Reason.LEDGER_UNWRITABLE, message, ledger=ledger, detail=_brief(cause))
     if code.startswith(_NOT_NOW) or (not code and isinstance(cause, psycopg.OperationalError)):
         return _not_reached(cause, ledger)
+    if isinstance(cause, psycopg.DataError) and "NUL" in str(cause):  # said by the driver: the server is not even asked
+        return PlatformError(Reason.MALFORMED, "A text has the character NUL in it, which none may have.")
     if isinstance(cause, psycopg.IntegrityError):
         # Its details are the values in question: hashes of tokens, for example.
         return IntegrityError(None, None, psycopg.IntegrityError(f"{code} {cause.diag.message_primary}"))

@@ -279,3 +279,23 @@ def test_lists_go_by_name_as_in_a_file_whatever_the_language_of_the_database(
             first = ledger.bots(limit=1)
             orders.append([bot.name for bot in (*first.items, *ledger.bots(after=first.after).items)])
     assert orders[0] == orders[1] == sorted(names)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda ledger, text: ledger.tournament(text),
+        lambda ledger, text: ledger.bots_named([text]),
+        lambda ledger, text: ledger.tournaments(after=text),
+        lambda ledger, text: ledger.create_bot("id", text, owner="", version="", token_hash=bytes(32)),
+    ],
+)
+def test_a_character_that_no_text_can_have_is_an_answer_and_no_fault(
+    url: str, ask: Callable[[Ledger, str], object]
+) -> None:
+    """Any client may send one, as any name."""
+    with Ledger.open(url) as ledger:
+        with pytest.raises(PlatformError, match=r"A text has the character NUL in it") as caught:
+            ask(ledger, "a\0b")
+        assert caught.value.reason is Reason.MALFORMED
+        assert ledger.bots_named(["a"]) == {}
