@@ -81,7 +81,7 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
 
     A title, and beans, have columns where the tournament has them; so has what was paid for faults. Where deals were
     left out because another bot spoiled them, `deals` says how many count of how many. Who has gone on from a pool is
-    marked.
+    marked. Who has no deal that counts has no mean, and no rank by it.
     """
     from rich import box
     from rich.table import Table
@@ -100,10 +100,10 @@ def standings_table(standings: Iterable[pb.Standing]) -> Any:
         table.add_column(title, justify="right", no_wrap=True)
     for line in lines:
         table.add_row(
-            str(line.rank),
+            str(line.rank) if line.deals_counted else "-",
             f"{line.name} → final" if line.qualified else line.name,
             *([line.title] if titles else []),
-            f"{line.points_per_deal:+.3f}",
+            f"{line.points_per_deal:+.3f}" if line.deals_counted else "-",
             _half_width(line.low, line.high, 3) if line.HasField("low") else "-",
             *(_beans_of(line) if beans else ()),
             str(line.matches),
@@ -170,6 +170,8 @@ def _role_cells(one: pb.RoleStanding | None) -> tuple[str, str, str]:
 
 def _beans_of(line: pb.Standing) -> tuple[str, str]:
     """Mean beans per deal and their interval; with rooms and stakes they are large, so one digit is enough."""
+    if not line.deals_counted:
+        return "-", "-"
     width = _half_width(line.beans_low, line.beans_high, 1) if line.HasField("beans_low") else "-"
     return f"{line.beans_per_deal:+,.1f}", width
 

@@ -143,13 +143,14 @@ def _standing_row(line: StandingLine, edge: float, *, has_paid: bool, has_rating
     interval = "too few deals" if low is None or high is None else f"{_signed(low)} … {_signed(high)}"
     return element(
         "tr",
-        _number(line.rank),
+        _number(line.rank if line.counted else "–"),
         element("td", line.name, class_="name"),
         *([element("td", line.title)] if line.title else []),
-        _number(_signed(line.points_per_deal)),
+        # Without a deal that counts there is no mean, and no rank by it.
+        _number(_signed(line.points_per_deal) if line.counted else "–"),
         _number(interval),
-        element("td", _chart(line, edge)),
-        *([_number(_signed(line.beans_per_deal))] if line.beans_per_deal is not None else []),
+        element("td", _chart(line, edge) if line.counted else ""),
+        *([_number(_signed(line.beans_per_deal) if line.counted else "–")] if line.beans_per_deal is not None else []),
         *(_ratings_of(line) if has_ratings else []),
         _number(line.matches),
         _number(line.deals if line.counted == line.deals else f"{line.counted} of {line.deals}"),

@@ -5,7 +5,14 @@ from __future__ import annotations
 import io
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
-from services.cli.tables import describe_tournament, make_console, matches_table, ratings_table, roles_table
+from services.cli.tables import (
+    describe_tournament,
+    make_console,
+    matches_table,
+    ratings_table,
+    roles_table,
+    standings_table,
+)
 
 
 def text_of(table: object) -> list[list[str]]:
@@ -21,6 +28,15 @@ def test_each_role_has_its_mean_interval_and_deals() -> None:
     ]
     lines = text_of(roles_table([pb.Standing(name="ann", roles=roles)]))
     assert ["ann", "-", "-", "0", "-", "-", "0", "-0.50", "±", "1.00", "30", "+8.00", "-", "2"] in lines
+
+
+def test_who_has_no_deal_that_counts_has_neither_mean_nor_rank() -> None:
+    one = pb.Standing(rank=1, name="ann", points_per_deal=-2, matches=1, deals=4, deals_counted=4, blocks=4, beans=-8)
+    one.beans_per_deal = -2
+    out = pb.Standing(rank=2, name="bob", matches=1, deals=4, beans=0, beans_per_deal=0)
+    lines = text_of(standings_table([one, out]))
+    assert ["1", "ann", "-2.000", "-", "-2.0", "-", "1", "4", "4", "0"] in lines
+    assert ["-", "bob", "-", "-", "-", "-", "1", "0/4", "0", "0"] in lines
 
 
 def test_each_bot_has_its_ratings() -> None:

@@ -64,6 +64,14 @@ def test_deals_left_out_and_what_was_paid_are_shown_where_there_is_any() -> None
     assert " of 20" not in plain.text
 
 
+def test_who_has_no_deal_that_counts_has_neither_mean_nor_rank() -> None:
+    card = make_card()
+    lines = [Line(rank=1, name="a"), Line(rank=7, name="b", points_per_deal=0.0, low=None, high=None, counted=0)]
+    outline = _Outline(make_page([card], card, lines, []))
+    assert "–b–too few deals" in outline.text
+    assert outline.tags.count("svg") == 1
+
+
 @dataclass(frozen=True)
 class Rated:
     value: float
