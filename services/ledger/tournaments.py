@@ -18,11 +18,7 @@ _COUNTS = tuple(column.name for column in totals.columns if not column.primary_k
 
 def create(connection: Connection, tournament: Tournament) -> None:
     if connection.execute(select(tournaments.c.id).where(tournaments.c.name == tournament.name)).first():
-        raise PlatformError(
-            Reason.TOURNAMENT_EXISTS,
-            f"There is a tournament named {tournament.name!r} already.",
-            tournament=tournament.name,
-        )
+        raise exists(tournament.name)
     made = connection.execute(
         insert(tournaments).values(
             name=tournament.name,
@@ -128,6 +124,10 @@ def qualify(connection: Connection, name: str, qualified: Collection[Qualifier])
 
 def unknown(name: str) -> PlatformError:
     return PlatformError(Reason.TOURNAMENT_UNKNOWN, f"There is no tournament named {name!r}.", tournament=name)
+
+
+def exists(name: str) -> PlatformError:
+    return PlatformError(Reason.TOURNAMENT_EXISTS, f"There is a tournament named {name!r} already.", tournament=name)
 
 
 def _tournament(row: Row[Any]) -> Tournament:

@@ -78,7 +78,8 @@ class Entrance:
         await asyncio.to_thread(self._verify_registered, spec.bots)
         plan = None
         if state.has_begun:
-            spec = settle(spec, spec.bots)
+            await asyncio.to_thread(self._verify_new, spec.name)
+            spec = settle(spec, spec.bots, "; to let others enter first: `baohuang tournament create --open`")
             plan = await self._planner.do(lambda: make_plan(spec))
         else:
             spec = replace(spec, entries=spec.entries or EntryRules())
@@ -190,6 +191,16 @@ class Entrance:
         if (wait := self._changes.try_take(bot, self._clock.monotonic())) > 0.0:
             raise rate_limited(f"{bot!r} enters and leaves too often.", wait)
 
+    def _verify_new(self, name: str) -> None:
+        """Before anything else is said of a tournament that is there already, and before it is planned again."""
+        try:
+            self._ledger.tournament(name)
+        except PlatformError as error:
+            if error.reason is Reason.TOURNAMENT_UNKNOWN:
+                return
+            raise
+        raise tournaments.exists(name)
+
     def _verify_registered(self, names: Collection[str]) -> None:
         remote = [name for name in names if house_bot_id(name) is None]
         known = self._ledger.bots_named(remote)
@@ -215,8 +226,11 @@ def read_spec(spec_yaml: str) -> TournamentSpec:
         ) from None
 
 
-def settle(spec: TournamentSpec, entered: Collection[str]) -> TournamentSpec:
-    """The specification with those who play in it. Raises PlatformError STATE_CONFLICT if they cannot be all."""
+def settle(spec: TournamentSpec, entered: Collection[str], advice: str = "") -> TournamentSpec:
+    """The specification with those who play in it.
+
+    Raises PlatformError STATE_CONFLICT if they cannot be all; where they are too few it ends with `advice`.
+    """
     if spec.entries is None:
         return spec
     line_up, name = line_up_of(spec, entered), spec.name
@@ -224,7 +238,7 @@ def settle(spec: TournamentSpec, entered: Collection[str]) -> TournamentSpec:
     if len(line_up) < spec.entries.min:
         raise PlatformError(
             Reason.STATE_CONFLICT,
-            f"The tournament {name!r} cannot start: it has {entrants} and needs {spec.entries.min} at least.",
+            f"The tournament {name!r} cannot start: it has {entrants} and needs {spec.entries.min} at least{advice}.",
             tournament=name,
             entrants=str(len(line_up)),
             needs=str(spec.entries.min),

@@ -82,7 +82,12 @@ async def test_too_few_is_a_sentence_and_changes_nothing(house: House) -> None:
     assert error.message == "The tournament 'cup' cannot start: it has 1 entrant and needs 2 at least."
     assert (await house.desk.view("cup")).state is TournamentState.OPEN
     error = await refused(house.desk.create(OPEN.replace("cup", "mug") + "bots: [ada]\n"))
-    assert error.message == "The tournament 'mug' cannot start: it has 1 entrant and needs 2 at least."
+    assert error.message == (
+        "The tournament 'mug' cannot start: it has 1 entrant and needs 2 at least; "
+        "to let others enter first: `baohuang tournament create --open`."
+    )
+    error = await refused(house.desk.create(OPEN + "bots: [ada]\n"))
+    assert error.message == "There is a tournament named 'cup' already.", "before it is said what is wrong with it"
     assert (await refused(house.desk.view("mug"))).reason is Reason.TOURNAMENT_UNKNOWN
     assert house.directors == []
 
