@@ -12,6 +12,7 @@ from google.protobuf.json_format import MessageToDict
 from baohuang.access.v1 import access_service_pb2 as access_pb
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from services.cli.plans import describe_plan, describe_qualified
+from services.cli.specs import describe_game
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -233,7 +234,11 @@ def describe_tournament(one: pb.Tournament) -> Iterable[str]:
     """A tournament in some lines."""
     progress = one.progress
     yield f"{one.name}: {state_name(one.state)}" + (f" ({remark(one)})" if remark(one) else "")
+    if game := describe_game(one.spec_yaml):
+        yield f"  game     {game}"
     if not one.HasField("plan"):
+        if one.in_flight:
+            yield f"  at once  {one.in_flight} matches at most, as an operator wants it"
         yield from describe_entries(one)
         return
     yield f"  matches  {progress.matches_done} of {progress.matches}, {progress.matches_running} running"

@@ -66,6 +66,7 @@ def resume(name: str, detach: bool, server: str, as_json: bool) -> None:
 def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
     """Check the YAML file SPEC and say what would be played, without starting anything."""
     from services.cli.plans import ASSUMED_RATE, describe_plan
+    from services.cli.specs import is_draw_open
     from services.tournament.spec import is_nobody
 
     text = read_file(spec)
@@ -78,6 +79,8 @@ def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
     _show(planned, describe_plan(planned, rate or ASSUMED_RATE), as_json)
     if any(is_nobody(name) for name in planned.entrants):
         click.echo("Bots may enter: this is for the fewest that can start it.", err=True)
+    if is_draw_open(text):
+        click.echo("The file has no seed: another lot is drawn when it is created, and so other pools.", err=True)
     if strangers:
         click.echo(f"Not registered yet, and needed before it can run: {', '.join(strangers)}", err=True)
 
@@ -296,6 +299,7 @@ def _print_standings(
     one: pb.Tournament, table: pb.GetStandingsResponse, as_json: bool, *, roles: bool = False, ratings: bool = False
 ) -> None:
     from services.cli import tables
+    from services.cli.specs import describe_datum
 
     console = tables.make_console()
     if as_json:
@@ -312,6 +316,8 @@ def _print_standings(
             console.print(tables.ratings_table(lines_of))
         if roles:
             console.print(tables.roles_table(lines_of))
+    if datum := describe_datum(one.spec_yaml):
+        console.print(datum, markup=False, soft_wrap=True)
     for line in tables.describe_exclusions(one):
         console.print(line, markup=False, soft_wrap=True)
     console.print(

@@ -99,7 +99,8 @@ def test_pools_have_tables_of_their_own() -> None:
 def test_a_table_marks_who_has_gone_on() -> None:
     from services.cli.tables import standings_table
 
-    lines = text_of(standings_table([pb.Standing(rank=1, name="ann", qualified=True), pb.Standing(rank=2, name="ben")]))
+    ann = pb.Standing(rank=1, name="ann", qualified=True, deals=4, deals_counted=4)
+    lines = text_of(standings_table([ann, pb.Standing(rank=2, name="ben", deals=4, deals_counted=4)]))
     assert [line[:4] for line in lines if line[:1] in (["1"], ["2"])] == [
         ["1", "ann", "→", "final"],
         ["2", "ben", "+0.000", "-"],
