@@ -61,7 +61,7 @@ class Desk:
         self._views = Views(ledger, plans, self._running)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
-        # Held while a result is taken back without a director: one that begins meanwhile would count it as done.
+        # Held while something is done to one without a director: one that begins meanwhile would not know of it.
         self._between = asyncio.Lock()
 
     # ---- life of a platform
@@ -173,7 +173,8 @@ class Desk:
     @carried_through
     async def cancel(self, name: str) -> TournamentView:
         """End it for good; results stay. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
-        async with self._entrance.holding(name):  # one that is just being started will have a director
+        # One that is just being started or resumed will have a director.
+        async with self._entrance.holding(name), self._between:
             one = self._running.get(name)
             if one is None:
                 await self._end(name)

@@ -308,6 +308,33 @@ async def test_a_verb_is_carried_through_though_whoever_said_it_has_gone_away(
     watching.cancel()
 
 
+async def test_one_that_is_cancelled_while_it_is_being_resumed_is_played_by_nobody(
+    house: House, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await house.desk.create(OPEN + "bots: [ada, bob]\n")
+    house.directors[0].stand(TournamentState.PAUSED)
+    await eventually(house, TournamentState.PAUSED)
+    written, go_on = asyncio.Event(), threading.Event()
+    loop, transition = asyncio.get_running_loop(), ledger.transition
+
+    def slow(name: str, allowed: Any, state: TournamentState, message: str = "") -> Any:
+        answer = transition(name, allowed, state, message)
+        if state is RUNNING:
+            loop.call_soon_threadsafe(written.set)
+            go_on.wait(60)
+        return answer
+
+    monkeypatch.setattr(ledger, "transition", slow)
+    resumed = asyncio.ensure_future(house.desk.resume("cup"))
+    await written.wait()
+    cancelled = asyncio.ensure_future(house.desk.cancel("cup"))
+    await asyncio.wait([cancelled], timeout=0.1)
+    go_on.set()
+    await asyncio.gather(resumed, cancelled)
+    assert ledger.tournament("cup").state is TournamentState.CANCELLED
+    assert [director.said for director in house.directors[1:]] == [["cancel"]]
+
+
 VERBS: dict[Verb, Callable[[Desk], Awaitable[object]]] = {
     Verb.EDIT: lambda desk: desk.edit(OPEN),
     Verb.OPEN: lambda desk: desk.open("cup"),
