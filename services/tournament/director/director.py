@@ -98,8 +98,15 @@ class Director:
     # ---- verbs: whether it is still to be reached by one, since what is at its end does not listen any more
 
     def pause(self, reason: str = "") -> bool:
-        """Hand out nothing more; finish what runs, then stop. `resume` before that takes it back."""
-        return self._stop(TournamentState.PAUSED, reason, self._limits.drain)
+        """Hand out nothing more; finish what runs, then stop. `resume` before that takes it back.
+
+        Said while the platform stops, in the time that is left for that, it holds over the restart.
+        """
+        if self._suspending and not self._ended.is_set() and self._aim is TournamentState.PAUSED:
+            self._suspending, self._reason = False, reason
+            self._publish()
+            return True
+        return self._halt(reason)
 
     def cancel(self) -> bool:
         """Stop for good, at once."""
@@ -176,6 +183,10 @@ class Director:
         """Where it stands; waits up to `wait` seconds while that is version `known`."""
         return await self._board.see(known, wait)
 
+    def _halt(self, reason: str) -> bool:
+        """The same, said by nobody: what the platform's own stopping brings about must not outlast it."""
+        return self._stop(TournamentState.PAUSED, reason, self._limits.drain)
+
     # ---- run
 
     async def run(self) -> TournamentState:
@@ -212,7 +223,7 @@ class Director:
         if self._stopping is not None:  # before anything is handed out: it may have been over before a crash
             await self._take_looks(self._stopping)
         self._settle()
-        bench = self._bench.run(lambda: self._rulings.excluded, self.heed, self.pause)
+        bench = self._bench.run(lambda: self._rulings.excluded, self.heed, self._halt)
         work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), bench, self._ended.wait())]
         work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
         if self._stopping is not None:
@@ -379,7 +390,7 @@ class Director:
                 self._again.discard(order.number)
             self._dispatch.close(order, counts=outcome.ending.counts)
             if reason:
-                self.pause(reason)
+                self._halt(reason)
             self._go_on()
 
         future = self._closing[order.number] = self._writer.put(outcome)

@@ -148,10 +148,16 @@ class Desk:
     async def pause(self, name: str, reason: str = "") -> TournamentView:
         """Finish what runs, then stop. Raises PlatformError TOURNAMENT_UNKNOWN or STATE_CONFLICT."""
         one = self._running.get(name)
-        if one is None:  # then there is nothing left to be finished
-            await self._verify_allowed(name, Verb.PAUSE)
+        if one is not None:
+            if await self._offer(one, lambda: one.director.pause(reason)):
+                return await self.view(name)
+            await one.wait_for_end()
         else:
-            await self._offer(one, lambda: one.director.pause(reason))
+            await self._verify_allowed(name, Verb.PAUSE)
+        async with self._between:
+            state = (await asyncio.to_thread(self._ledger.tournament, name)).state
+            if state in GOES_ON and name not in self._running:  # the next platform would go on with it
+                await self._set_state(name, TournamentState.PAUSED, reason)
         return await self.view(name)
 
     @carried_through

@@ -333,3 +333,15 @@ async def test_a_stopping_platform_lets_directors_finish_and_starts_nothing(hous
     assert ledger.tournament("cup").state is TournamentState.RUNNING
     with pytest.raises(PlatformError, match="stopping"):
         await house.desk.create(SPEC.replace("cup", "mug"))
+
+
+async def test_a_pause_finds_one_that_runs_without_a_director_and_holds_also_over_a_restart(house: House) -> None:
+    """It has just stopped listening, say, since the platform stops: the next one would go on with it."""
+    await house.desk.create(SPEC)
+    house.directors[0].gone = True
+    house.directors[0].board.put(DirectorStatus(0, TournamentState.PAUSED, "stopping", 5))
+    view = await house.desk.pause("cup", "let me look")
+    assert (view.state, view.message) == (TournamentState.PAUSED, "let me look")
+    again = House(house.ledger)
+    await again.desk.recover()
+    assert again.directors == []

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.errors import PlatformError
+from services.common.matches import Ending
 from services.ledger.values import TournamentState
-from services.tournament.director import Director
+from services.tournament.director import Director, Limits
 
-from .director_fakes import FakeFixtures, FakeLedger, FakeService
+from .director_fakes import FakeFixtures, FakeLedger, FakeService, eventually, outcome_of
 from .test_director import QUICK, direct
 from .test_director_rulings import with_bot
 
@@ -91,3 +92,15 @@ def test_what_is_played_is_the_schedule_less_the_excluded(verbs: list[tuple[int,
     assert missing <= left_out
     counted = [one.attempt for one in played.ledger.attempts if one.ending.counts]
     assert sorted([*played.ledger.results.values(), *played.ledger.retracted]) == sorted(counted)
+
+
+async def test_a_pause_that_is_said_while_the_platform_stops_is_still_one_when_it_is_started_again() -> None:
+    service, ledger = FakeService(decide=lambda order: None), FakeLedger()
+    director = direct([service], ledger, FakeFixtures(1), Limits())
+    run = asyncio.create_task(director.run())
+    await eventually(lambda: bool(service.seen))
+    assert director.suspend(grace=60)
+    assert director.pause("let me look")
+    service.finish(service.seen[0], outcome_of(service.seen[0], Ending.VOID))
+    assert await asyncio.wait_for(run, 60) is TournamentState.PAUSED
+    assert ledger.states[-1] == (TournamentState.PAUSED, "let me look")
