@@ -6,7 +6,7 @@ Rows are read in parts, each in a short transaction, so a platform may go on mea
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -39,8 +39,8 @@ class Expected:
 
     matches: int
     deals: int
-    names: Callable[[int], Collection[str]] | None = None
-    """Who was to play a match, by its number: it may be left out for one that was excluded."""
+    names: Callable[[int], Sequence[str]] | None = None
+    """Who was to play a match, by its number and by seat: it may be left out for one that was excluded."""
     may_end_early: bool = False
     """Whether it may be finished before all is played; then it says why."""
 
@@ -79,7 +79,7 @@ def audit_tournament(
             seen.without_record += match.record is None
             for where, what in (
                 *_match_findings(match, tournament_id, expected),
-                *_record_findings(match, name, replay),
+                *_record_findings(match, name, _names_of(match.number, expected), replay),
             ):
                 yield Finding(name, f"match {match.number}{where}", what)
         after = part[-1].number
@@ -240,7 +240,13 @@ def points_of(deal: Row[Any]) -> tuple[int, ...]:
     return tuple(getattr(deal, f"points_{seat}") for seat in range(SEATS))
 
 
-def _record_findings(match: MatchRows, tournament: str, replay: bool) -> _Found:
+def _names_of(number: int, expected: Expected | None) -> tuple[str, ...] | None:
+    if expected is None or expected.names is None or number >= expected.matches:
+        return None
+    return tuple(expected.names(number))
+
+
+def _record_findings(match: MatchRows, tournament: str, names: tuple[str, ...] | None, replay: bool) -> _Found:
     if match.record is None:
         return
     rows = [
@@ -250,7 +256,7 @@ def _record_findings(match: MatchRows, tournament: str, replay: bool) -> _Found:
         for deal in match.deals
     ]
     blamed = {row.seat: (row.timeouts, row.illegal_answers, row.disconnects, row.taken_over) for row in match.faults}
-    head = record_checks.HeadRow(tournament, match.number, match.attempt.named, match.attempt.ending, blamed)
+    head = record_checks.HeadRow(tournament, match.number, match.attempt.named, match.attempt.ending, blamed, names)
     for what in record_checks.differences(match.record, head, rows, replay=replay):
         yield ", record", what
 

@@ -20,13 +20,17 @@ _ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class HeadRow:
-    """What the rows say of a match; `faults` by seat: timeouts, illegal answers, disconnects, taken over."""
+    """What the rows say of a match; `faults` by seat: timeouts, illegal answers, disconnects, taken over.
+
+    `names` by seat are those of the schedule, by which the standings go; None where it is not known.
+    """
 
     tournament: str
     number: int
     attempt: str
     ending: Ending | None
     faults: Mapping[int, tuple[int, int, int, bool]]
+    names: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,7 @@ def differences(compressed: bytes, head: HeadRow, deals: Sequence[DealRow], *, r
         return
     if record.digest != digest_of(record):
         yield "its digest is not that of what is in it"
-    named = (record.tournament, record.number, record.match_id)
-    if named != (head.tournament, head.number, head.attempt):
-        yield f"it is that of match {record.number} of {record.tournament!r}, attempt {record.match_id!r}"
+    yield from _head(record, head)
     yield from _outcome(record.outcome, head, deals)
     last = {deal.number: deal for deal in record.deals}
     if sorted(last) != list(range(len(deals))):
@@ -71,6 +73,15 @@ def differences(compressed: bytes, head: HeadRow, deals: Sequence[DealRow], *, r
             verify_record(record)
         except ArenaError as error:
             yield f"the rules say something else: {error}"
+
+
+def _head(record: pb.MatchRecord, head: HeadRow) -> Iterator[str]:
+    named = (record.tournament, record.number, record.match_id)
+    if named != (head.tournament, head.number, head.attempt):
+        yield f"it is that of match {record.number} of {record.tournament!r}, attempt {record.match_id!r}"
+    seated = tuple(player.name for player in record.players)
+    if head.names is not None and seated != head.names:
+        yield f"its players are {_shown(seated)}, and the schedule seats {_shown(head.names)}"
 
 
 def _outcome(outcome: pb.Outcome, head: HeadRow, deals: Sequence[DealRow]) -> Iterator[str]:

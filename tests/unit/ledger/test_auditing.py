@@ -159,6 +159,15 @@ def test_what_does_not_fit_is_found(sound: Ledger, tamper: Tamper, statement: st
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
+def test_a_match_that_others_played_than_its_schedule_says_is_found(sound: Ledger) -> None:
+    names = [player.name for player in record_from_bytes(recorded()).players]
+    assert found(sound, replace(EXPECTED, names=lambda _: names)) == []
+    (one,) = found(sound, replace(EXPECTED, names=lambda _: names[1:] + names[:1]))
+    assert one.where == "match 12, record"
+    assert one.what.startswith(f"its players are {' '.join(names)}, and the schedule seats {names[1]} ")
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
 @pytest.mark.parametrize("cut", ["end", "start", "nothing left", "another number", "another name", "a digest"])
 def test_a_record_that_was_changed_is_found(ledger: Ledger, cut: str) -> None:
     outcome = outcome_of(recorded(), "m-0")
