@@ -21,7 +21,7 @@ settings.register_profile(
 )
 settings.load_profile("project")
 
-# A shell that starts something in the background has it ignore Ctrl-C, and all that is started by it in turn: tests that
+# A shell that starts something in the background has it ignore Ctrl-C, and all that it starts in turn: tests that
 # interrupt somebody would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
