@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _WORDS: dict[int, Word] = {int(word): word for word in Word}
 _BARE: dict[int, Answer] = {int(word): Answer(word) for word in Word}
 _PLAY = Word.PLAY
+_new_answer = tuple.__new__
 _PHASES: dict[int, Phase] = {int(phase): phase for phase in Phase if phase < Phase.ENDED}
 
 
@@ -97,7 +98,7 @@ def decision_from_proto(
     """
     choice = decision.WhichOneof("choice")
     if choice == "cards":
-        return Answer(_PLAY, cards_from_wire(decision.cards, "decision.cards"))
+        return _new_answer(Answer, (_PLAY, cards_from_wire(decision.cards, "decision.cards"), 0, False))
     if choice == "word":
         bare = _BARE.get(decision.word)
         if bare is None:

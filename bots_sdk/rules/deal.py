@@ -48,6 +48,7 @@ from bots_sdk.rules.tricks import shows_guard
 from bots_sdk.rules.view import View
 
 _IN_PLAY = Phase.PLAY
+_new_played = tuple.__new__
 
 # One of each for all deals: they are most of what happens.
 _PASSED = tuple(map(Passed, range(SEATS)))
@@ -269,7 +270,7 @@ class Deal:
         public = self.public
         # A guard's card is the special card without a word; the event says so to all.
         special = public.options.special_card and plays_special(view, answer)
-        event = Played(seat, answer.cards, special)
+        event = _new_played(Played, (seat, answer.cards, special))
         # The hot path: a play changes no hand but the one it came from.
         view.fold(event)
         public.apply(event)

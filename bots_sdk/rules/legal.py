@@ -203,6 +203,8 @@ _new_answer = tuple.__new__
 
 
 def _verify_word(view: View, answer: Answer) -> Answer:
+    if answer == PASS and view.public.table is not None:
+        return PASS  # three answers of four, and always among the words
     words = _words(view)
     for legal in words:
         if legal == answer:
@@ -237,7 +239,7 @@ def _verify_play(view: View, answer: Answer) -> Answer:
         raise IllegalAnswer(Refusal.HELD_BACK, f"the {rank} is held back: it may only be played with the whole hand")
     if public.table is not None and not beats(public.options, public.table, shape):
         _refuse_follow(view, public.table, shape)
-    return Answer(_PLAY, cards, 0, special and view.is_emperor)
+    return _new_answer(Answer, (_PLAY, cards, 0, special and view.is_emperor))
 
 
 def _refuse_follow(view: View, table: Shape, shape: Shape) -> NoReturn:

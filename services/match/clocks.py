@@ -21,6 +21,8 @@ class Charge(NamedTuple):
     timed_out: bool
 
 
+_new_charge = tuple.__new__
+
 UNTIMED = Charge(0.0, 0.0, timed_out=False)
 """Of a decision that the platform takes itself."""
 
@@ -170,7 +172,7 @@ class SeatClock:
             charged = 0.0
         limit = self._limit
         if limit is None:
-            return Charge(elapsed, charged, False)
+            return _new_charge(Charge, (elapsed, charged, False))
         if charged > limit:
             over = charged - limit
             if over > self.bank:
@@ -179,7 +181,7 @@ class SeatClock:
             self._set_bank(self.bank - over)
         if self._increment:
             self._set_bank(self.bank + self._increment)
-        return Charge(elapsed, charged, False)
+        return _new_charge(Charge, (elapsed, charged, False))
 
 
 def limit_of(rules: ClockRules, phase: Phase) -> float | None:
