@@ -25,7 +25,7 @@ def verify_logs(logs: Path) -> None:
     }
     assert told["gateway"].count("bot came") == told["gateway"].count("bot left") == 8
     assert {"bot registered", "tournament demo created"} <= set(told["gateway"])
-    assert told["director-demo"] == ["demo is open", "demo is running", "demo is left as finished"]
+    assert told["director-demo"] == ["demo is running", "demo is left as finished"]
     assert told["match-1"] == ["listening"]
 
 
