@@ -146,9 +146,13 @@ class ThreadThinker:
 
     def _complain(self, seat: TableSeat) -> None:
         """Where no thread is free for a match that begins, somebody must be told why the bot does not turn up."""
+        box = _box(seat)
+        if box.bot is not None or not box.busy:
+            return
         seconds, thread = self._crew.held_s()
-        frames = frames_of_call(thread)
-        if _box(seat).bot is None and seconds >= self._patience_s and frames:
+        if seconds < self._patience_s:  # a thread may take up its job later than the loop has put it there
+            self._loop.call_later(self._patience_s - seconds, self._complain, seat)
+        elif frames := frames_of_call(thread):
             place = place_of_call(frames)
             self.decider.mishap(seat, f"no match can begin while the bot holds every thread ({place})")
 
