@@ -84,8 +84,9 @@ class Entrance:
         else:
             spec = replace(spec, entries=spec.entries or EntryRules())
         text, secret = _parted(spec)
-        write = lambda: self._ledger.create_tournament(spec.name, text, secret, state=state, entrants=spec.bots)  # noqa: E731
-        await asyncio.to_thread(write)
+        await asyncio.to_thread(
+            self._ledger.create_tournament, spec.name, text, secret, state=state, entrants=spec.bots
+        )
         if plan is not None:
             self._plans.remember(plan)
         _log.info("tournament %s created", spec.name, extra={"state": str(state), "bots": len(spec.bots)})
