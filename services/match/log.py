@@ -34,7 +34,7 @@ class EventLog:
         self._events = [started]
         self._hands = tuple(HandDealt(hand_of(seat)) for seat in range(SEATS))
         record = self._encoder.records(events, self._first)
-        return [record + self._encoder.records([hand], self.number) for hand in self._hands]
+        return [record + self._encoder.hand(hand, self.number) for hand in self._hands]
 
     def add(self, events: list[Event]) -> bytes:
         """The records of public events of the deal."""

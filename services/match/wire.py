@@ -18,7 +18,7 @@ from baohuang.cards.v1 import event_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_to_proto
 from bots_sdk.convert.varints import DELIMITED, delimited, field_number, number_tag, varint
-from bots_sdk.rules.events import Event
+from bots_sdk.rules.events import Event, HandDealt
 from bots_sdk.rules.phases import Phase
 
 # ---- frames: the two tags and lengths before the body of a record
@@ -80,14 +80,23 @@ class EventEncoder:
             number += 1
         return records
 
+    def hand(self, hand: HandDealt, number: int) -> bytes:
+        """The record of a hand, encoded anew each time: none comes twice, and none is to outlive its match here."""
+        body = self._beginning + varint(number) + _encode_event(hand)
+        return _frame(_EVENT, len(body)) + body
+
     def retold(self, event: Event, number: int) -> bytes:
-        """An event as a part of the body of `Resumed`."""
-        return delimited(_EVENTS_OF_RESUMED, self._beginning + varint(number) + _what_happened(event))
+        """An event, or a hand, as a part of the body of `Resumed`."""
+        return delimited(_EVENTS_OF_RESUMED, self._beginning + varint(number) + _encode_event(event))
 
 
 # Typed: a `Passed(3)` equals a `Yielded(3)`, both being tuples.
 @lru_cache(maxsize=4096, typed=True)
 def _what_happened(event: Event) -> bytes:
+    return _encode_event(event)
+
+
+def _encode_event(event: Event) -> bytes:
     return event_to_proto(event, 0, 0).SerializeToString()
 
 
