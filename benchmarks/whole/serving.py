@@ -42,7 +42,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # a Ctrl-C is for the benchmark, which ends this one
+                process_group=0,  # a Ctrl-C is for the benchmark, which ends this one
             )
         self._reaper = Reaper([self.process.pid])
 

@@ -105,7 +105,7 @@ class RecordEnd:
 
 _ANSWERED = Cause.ANSWERED
 _TOGETHER = 12
-_Waiting = tuple[int, Phase, Answer, Cause, float, float, int]
+_Waiting = tuple[int, Phase, Answer, Cause, int, int, int]
 _check = Struct(">H").pack
 
 
@@ -134,8 +134,8 @@ class RecordBuilder:
         phase: Phase,
         answer: Answer,
         cause: Cause = _ANSWERED,
-        charged: float = 0.0,
-        elapsed: float = 0.0,
+        charged_us: int = 0,
+        elapsed_us: int = 0,
         refused: int = 0,
     ) -> None:
         """Note an answer that has taken effect.
@@ -145,18 +145,18 @@ class RecordBuilder:
             phase: what was asked; before the answer, that is.
             answer: in its normal form.
             cause: where it came from.
-            charged: seconds that count.
-            elapsed: seconds measured.
+            charged_us: microseconds that count.
+            elapsed_us: microseconds measured.
             refused: illegal answers to this request before.
         """
-        self._waiting.append((seat, phase, answer, cause, charged, elapsed, refused))
+        self._waiting.append((seat, phase, answer, cause, charged_us, elapsed_us, refused))
         if len(self._waiting) >= _TOGETHER:
             self._encode()
 
     def _encode(self) -> None:
         """Encode what has gathered: many in one go cost half of what they cost one by one."""
         decisions, checks, crc = self._decisions, self._checks, self._crc
-        for seat, phase, (word, cards, amount, special), cause, charged, elapsed, refused in self._waiting:
+        for seat, phase, (word, cards, amount, special), cause, charged_us, elapsed_us, refused in self._waiting:
             if cards or amount or special:
                 said = _WORDS[word]
                 if cards:
@@ -168,9 +168,9 @@ class RecordBuilder:
                 body = _ASKED[seat][phase] + _BARE[word] + _CAUSES[cause]
             if refused:
                 body += _REFUSED + varint(refused)
-            if charged_us := int(charged * 1e6):
+            if charged_us:
                 body += _CHARGED + varint(charged_us if charged_us < _MOST_US else _MOST_US)
-            if elapsed_us := int(elapsed * 1e6):
+            if elapsed_us:
                 body += _ELAPSED + varint(elapsed_us if elapsed_us < _MOST_US else _MOST_US)
             decisions += _DECISIONS[len(body)] + body
             crc = crc32(body, crc)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from bots_sdk.rules.phases import Phase
@@ -20,8 +21,16 @@ class Charge(NamedTuple):
     charged: float
     timed_out: bool
 
+    @property
+    def elapsed_us(self) -> int:
+        """Microseconds measured."""
+        return int(self.elapsed * 1e6)
 
-_new_charge = tuple.__new__
+    @property
+    def charged_us(self) -> int:
+        """Microseconds charged."""
+        return int(self.charged * 1e6)
+
 
 UNTIMED = Charge(0.0, 0.0, timed_out=False)
 """Of a decision that the platform takes itself."""
@@ -48,10 +57,11 @@ class Departure:
 class SeatClock:
     """Limit, bank, increment and grace for one seat of one match.
 
-    One decision is `ask`, perhaps `leave_with`, then `stop`. `lag` is the service's own accumulated
-    lateness in seconds, a number that only grows: what it grew by during a decision is not charged. `limit_ms` and
-    `bank_ms` are `limit` and `bank` in milliseconds, as a field of 32 bits shows them. `departure` is that of the
-    message with the request, and `place` where in it the request stands; they are the session's business.
+    One decision is `ask`, perhaps `leave_with`, then `stop`, or for one in time `elapsed` and `settle`. `lag` is the
+    service's own accumulated lateness in seconds, a number that only grows: what it grew by during a decision is not
+    charged. `allowed` is how many seconds the decision may take, with bank and grace. `limit_ms` and `bank_ms` are
+    `limit` and `bank` in milliseconds, as a field of 32 bits shows them. `departure` is that of the message with the
+    request, and `place` where in it the request stands; they are the session's business.
     """
 
     __slots__ = (
@@ -63,6 +73,7 @@ class SeatClock:
         "_runs",
         "_shortest",
         "_start",
+        "allowed",
         "bank",
         "bank_ms",
         "departure",
@@ -73,11 +84,12 @@ class SeatClock:
     def __init__(self, rules: ClockRules) -> None:
         self._rules = rules if rules.limits and rules.limit is not None else None
         limit = None if rules.limit is None else rules.limit.total_seconds()
-        self._set_limit(limit)
-        self._shortest = min((limit or 0.0, *(limit.total_seconds() for _, limit in rules.limits)))
         self._grace = rules.grace.total_seconds()
         self._increment = rules.increment.total_seconds()
+        self.bank = 0.0
+        self._set_limit(limit)
         self._set_bank(rules.bank.total_seconds())
+        self._shortest = min((limit or 0.0, *(limit.total_seconds() for _, limit in rules.limits)))
         self.departure: Departure | None = None
         self.place = 0
         # When time began to run or, while the request waits to be written, will begin for want of patience.
@@ -93,11 +105,16 @@ class SeatClock:
     def _set_limit(self, limit: float | None) -> None:
         self._limit = limit
         self.limit_ms = min(int((limit or 0.0) * 1000), MOST_MS)
+        self._allow()
 
     def _set_bank(self, bank: float) -> None:
         # It may grow beyond seven weeks.
         self.bank = bank
+        self._allow()
         self.bank_ms = min(int(bank * 1000), MOST_MS)
+
+    def _allow(self) -> None:
+        self.allowed = math.inf if self._limit is None else self._limit + self.bank + self._grace
 
     def ask(self, now: float, lag: float, phase: Phase, *, reachable: bool) -> None:
         """A decision of this kind is asked for. Without a wire to the bot its time runs from now on."""
@@ -150,7 +167,7 @@ class SeatClock:
             return None
         if self.departure is not None:
             self._look_back()
-        return self._start + (lag - self._lag_at_start) + self._limit + self.bank + self._grace
+        return self._start + (lag - self._lag_at_start) + self.allowed
 
     def left(self, now: float, lag: float) -> float:
         """Seconds left of the limit, without bank and grace, never below 0; 0 with clocks off."""
@@ -159,29 +176,30 @@ class SeatClock:
         self._look_back()
         return max(0.0, self._limit - max(0.0, now - self._start - (lag - self._lag_at_start)))
 
-    def stop(self, now: float, lag: float) -> Charge:
-        """The decision is over, by an answer or because it is overdue; settles the bank."""
+    def elapsed(self, now: float, lag: float) -> float:
+        """Seconds that the decision has taken so far; more than `allowed`, and it is too late."""
         if self.departure is not None:
             self._look_back()
-        # Once for every decision: comparisons cost a fifth of what `max` costs.
+        # Once for every decision: a comparison costs a fifth of what `max` costs.
         elapsed = now - self._start - (lag - self._lag_at_start)
-        if elapsed < 0.0:
-            elapsed = 0.0
+        return elapsed if elapsed > 0.0 else 0.0
+
+    def settle(self, elapsed: float) -> float:
+        """The decision is over after so many seconds: how many of them are charged. The bank lends what is lacking."""
         charged = elapsed - self._grace
         if charged < 0.0:
             charged = 0.0
         limit = self._limit
-        if limit is None:
-            return _new_charge(Charge, (elapsed, charged, False))
-        if charged > limit:
-            over = charged - limit
-            if over > self.bank:
-                self._set_bank(0.0)
-                return Charge(elapsed, charged, True)
-            self._set_bank(self.bank - over)
-        if self._increment:
-            self._set_bank(self.bank + self._increment)
-        return _new_charge(Charge, (elapsed, charged, False))
+        if limit is not None and (charged > limit or self._increment):
+            over = charged - limit if charged > limit else 0.0
+            self._set_bank(self.bank - over + self._increment if over <= self.bank else 0.0)
+        return charged
+
+    def stop(self, now: float, lag: float) -> Charge:
+        """The decision is over, by an answer or because it is overdue."""
+        elapsed = self.elapsed(now, lag)
+        timed_out = elapsed > self.allowed
+        return Charge(elapsed, self.settle(elapsed), timed_out)
 
 
 def limit_of(rules: ClockRules, phase: Phase) -> float | None:

@@ -207,6 +207,7 @@ class Floor:
 
     def leave(self, session: Session, now: float) -> None:
         """A stream has ended. Seats stay, clocks go on; nothing happens if a newer stream is here."""
+        session.end()
         bot = session.terms.bot_id
         if self.sessions.get(bot) is not session:
             return
@@ -236,11 +237,12 @@ class Floor:
 
     def decide(self, session: Session, decision: pb.Decision, now: float) -> bool:
         """A bot has decided; a table where it does not sit is as good as a closed request. False: it was in vain."""
-        seat = session.seats.get(decision.table)
+        number = decision.table
+        seat = session.seats.get(number)
         if seat is None:
             self._metrics.late_answers += 1
             return False
-        table = self._tables[decision.table]
+        table = self._tables[number]
         try:
             return table.decide(seat, decision, now)
         except Exception:

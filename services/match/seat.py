@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from bots_sdk.bot import Bot
@@ -14,7 +15,8 @@ class Wire(Protocol):
 
     list_legal: bool
 
-    def push(self, record: bytes) -> None:
+    @property
+    def push(self) -> Callable[[bytes], None]:
         """Sends a record that may wait a few milliseconds for company."""
 
     def push_now(self, record: bytes) -> None:
@@ -32,7 +34,7 @@ class Seat:
     start for a house bot, later when one takes over. `watched` says that a deadline of the seat is being watched.
     `late` counts answers that came too late; a client that is slow sends one for each timeout, and no more.
     `owed` are records that leave with the next events: what an answer of a sealed phase was charged must not travel
-    alone, or others could see by what they are sent themselves that it came.
+    alone, or others could see by what they are sent themselves that it came. It is empty outside of sealed phases.
     `deal_faults` and `spoils` are of the current deal: what the seat did wrong, and that the platform decided for it.
     """
 

@@ -52,20 +52,23 @@ class Farewell:
 class Session:
     """One stream. `wake` tells its writer that something is to be sent; `wait` that something waits for company.
 
-    `seats` are the bot's seats by table number; they belong to the bot and outlive the session.
+    `seats` are the bot's seats by table number; they belong to the bot and outlive the session. `push` queues a record
+    that may wait for company: four of them for every decision, so it is the bare `append` of the outbox while something
+    is in it already.
     """
 
     __slots__ = (
+        "_append",
         "_confirmed",
         "_departure",
         "_outbox",
         "_urgent",
         "_wait",
-        "_waits",
         "_wake",
         "farewell",
         "heard_at",
         "list_legal",
+        "push",
         "seats",
         "sent",
         "sent_at",
@@ -89,9 +92,10 @@ class Session:
         self.farewell: Farewell | None = None
         self._wake = wake
         self._wait = wait
-        self._waits = False
         self._urgent = False
         self._outbox: list[bytes] = []
+        self._append = self._outbox.append
+        self.push: Callable[[bytes], None] = self._push_first
         self._departure = Departure()
         self._confirmed = 0
 
@@ -100,33 +104,34 @@ class Session:
         """How many more tables the bot takes."""
         return self.terms.tables - len(self.seats)
 
-    def push(self, record: bytes) -> None:
-        """Queues a record that may wait for company."""
-        self._outbox.append(record)
-        if not self._waits:
-            self._waits = True
-            self._wait(self)
+    def _push_first(self, record: bytes) -> None:
+        self._append(record)
+        self.push = self._append
+        self._wait(self)
 
     def push_now(self, record: bytes) -> None:
         """Queues a record and wakes the writer."""
-        self._outbox.append(record)
+        self._append(record)
         if not self._urgent:
-            self._waits = self._urgent = True
-            self._wake()
+            self.hurry()
 
     def push_request(self, record: bytes, seat: Seat) -> None:
         """Queues a request and wakes the writer; the seat's clock starts when it is taken."""
-        outbox = self._outbox
-        seat.clock.leave_with(self._departure, len(outbox))
-        outbox.append(record)
+        seat.clock.leave_with(self._departure, len(self._outbox))
+        self._append(record)
         if not self._urgent:
-            self._waits = self._urgent = True
-            self._wake()
+            self.hurry()
 
     def hurry(self) -> None:
         """What is queued shall wait no longer."""
+        self.push = self._append
         self._urgent = True
         self._wake()
+
+    def end(self) -> None:
+        """The stream has ended: lets go of what was not sent, and of itself."""
+        self._outbox.clear()
+        self.push = self._append
 
     def heard(self, now: float, confirmed: int) -> bool:
         """A message of the client was read; True if it confirmed anything."""
@@ -152,11 +157,13 @@ class Session:
         else:
             self._outbox.clear()
         departure.written(now, lag)
-        self._waits = self._urgent = bool(self._outbox)
         self.sent += 1
         self.sent_at = now
-        if self._urgent:  # the rest of what was too much for one message waits for nobody while there is credit
-            self._wake()
+        if self._outbox:  # the rest of what was too much for one message waits for nobody while there is credit
+            self.hurry()
+        else:
+            self._urgent = False
+            self.push = self._push_first
         return message
 
     def close(self, farewell: Farewell) -> None:

@@ -21,6 +21,7 @@ from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.errors import IllegalAnswer, Refusal
 from bots_sdk.rules.events import Event
 from bots_sdk.rules.match import Match
+from bots_sdk.rules.phases import Phase
 from bots_sdk.rules.shuffle import decks_of
 from services.common.matches import HOUSE_PREFIX, DealScore, Ending, IllegalPolicy, MatchOrder, MatchOutcome
 from services.match import records
@@ -87,6 +88,7 @@ class Table:
         "_match",
         "_observer",
         "_over",
+        "_owing",
         "_playing",
         "_record",
         "_requests",
@@ -117,7 +119,8 @@ class Table:
         self._voided = 0
         self._log = EventLog(number)
         self._encoder = TurnEncoder(number)
-        self._wires = 0
+        self._wires: tuple[Wire, ...] = ()
+        self._owing = False
         self._record = RecordBuilder(records.record_head(order))
         self._house_turns: deque[Seat] = deque()
         for seat in self.seats:
@@ -167,10 +170,9 @@ class Table:
         if seat.house is not None or not seat.request or decision.request != seat.request:
             self._observer.late_answers += 1
             return seat.excuse_late()
-        lag = self._lag.total
         clock = seat.clock
-        due = clock.due(lag)
-        if due is not None and now > due:
+        elapsed = clock.elapsed(now, self._lag.total)
+        if elapsed > clock.allowed:
             self._time_out(seat, now)
             return seat.excuse_late()
         deal = self._match.deal
@@ -184,11 +186,16 @@ class Table:
         except Malformed as wrong:
             self._refuse(seat, IllegalAnswer(Refusal.MALFORMED, str(wrong)), now)
             return False
-        elapsed, charged, _ = clock.stop(now, lag)
+        elapsed_us = int(elapsed * 1e6)
+        charged_us = int(clock.settle(elapsed) * 1e6)
         self._observer.decided(phase, elapsed)
-        self._record.answered(seat.index, phase, answer, _ANSWERED, charged, elapsed, seat.illegal_now)
+        self._record.answered(seat.index, phase, answer, _ANSWERED, charged_us, elapsed_us, seat.illegal_now)
         if seat.wire is not None:
-            seat.owed = self._encoder.charged(seat.request, elapsed, charged, clock.bank_ms)
+            record = self._encoder.charged(seat.request, elapsed_us, charged_us, clock.bank_ms)
+            if events:
+                seat.wire.push(record)
+            else:
+                self._owe(seat, record)
         seat.request = seat.illegal_now = seat.timeouts_in_a_row = 0
         self._decisions += 1
         if events:
@@ -292,14 +299,15 @@ class Table:
             seat.deal_faults += 1
             self._seat_house(seat, TAKEOVER_BOT)
             if seat.wire is not None:
-                seat.owed += records.taken_over(self.number)
+                self._owe(seat, records.taken_over(self.number))
         default = self._match.deal.default(seat.index)
         self._apply(seat, default, Cause.TIMED_OUT, now, charge, refused)
 
     def _close(self, seat: Seat, charge: Charge, *, timed_out: bool = False) -> None:
         if seat.wire is not None:
             bank_ms = seat.clock.bank_ms
-            seat.owed = self._encoder.charged(seat.request, charge.elapsed, charge.charged, bank_ms, timed_out)
+            record = self._encoder.charged(seat.request, charge.elapsed_us, charge.charged_us, bank_ms, timed_out)
+            self._owe(seat, record)
         seat.request = 0
         seat.illegal_now = 0
         self._decisions += 1
@@ -309,59 +317,58 @@ class Table:
     ) -> None:
         phase = self._match.deal.public.phase
         events = self._match.answer(seat.index, answer)
-        self._record.answered(seat.index, phase, answer, cause, charge.charged, charge.elapsed, refused)
+        self._record.answered(seat.index, phase, answer, cause, charge.charged_us, charge.elapsed_us, refused)
         if events:
             self._go_on(events, now)
 
+    def _owe(self, seat: Seat, record: bytes) -> None:
+        seat.owed += record
+        self._owing = True
+
+    def _pay(self) -> None:
+        self._owing = False
+        for seat in self.seats:
+            if seat.owed and seat.wire is not None:
+                seat.wire.push(seat.owed)
+            seat.owed = b""
+
     def _count_wires(self) -> None:
-        self._wires = sum(seat.wire is not None for seat in self.seats)
+        self._wires = tuple([seat.wire for seat in self.seats if seat.wire is not None])
 
     def _begin_deal(self, events: list[Event], now: float) -> None:
-        deal = self._match.deal
-        told = self._log.begin(events, deal.hand)
-        self._observer.events_sent += len(events) * self._wires
-        asked = deal.public.asked
-        for seat in self.seats:
-            if seat.index in asked:
-                self._ask(seat, told[seat.index], now)
-            elif seat.wire is not None:
-                seat.wire.push(told[seat.index])
+        public = self._match.deal.public
+        told = self._log.begin(events, self._match.deal.hand)
+        self._observer.events_sent += len(events) * len(self._wires)
+        for seat, record in zip(self.seats, told, strict=True):
+            if seat.wire is not None:
+                seat.wire.push(record)
+        for index in public.asked:
+            self._ask(self.seats[index], public.phase, now)
 
     def _go_on(self, events: list[Event], now: float) -> None:
-        """Tells every seat what has happened, and asks whoever is to answer now; or goes on to the next deal, or ends.
-
-        Each seat gets all it is told as one piece: there are five for every decision.
-        """
-        deal = self._match.deal
+        """Tells every seat what has happened, and asks who is to answer now; or goes on to the next deal, or ends."""
+        if self._owing:
+            self._pay()
         told = self._log.add(events)
-        self._observer.events_sent += len(events) * self._wires
-        asked = deal.public.asked
-        for seat in self.seats:
-            if seat.index in asked:
-                self._ask(seat, told, now)
-            elif seat.wire is not None:
-                if seat.owed:
-                    seat.wire.push(seat.owed + told)
-                    seat.owed = b""
-                else:
-                    seat.wire.push(told)
+        wires = self._wires
+        self._observer.events_sent += len(events) * len(wires)
+        for wire in wires:
+            wire.push(told)
+        deal = self._match.deal
+        public = deal.public
+        for index in public.asked:
+            self._ask(self.seats[index], public.phase, now)
         if deal.result is not None:
             self._end_deal(now)
 
-    def _ask(self, seat: Seat, told: bytes, now: float) -> None:
+    def _ask(self, seat: Seat, phase: Phase, now: float) -> None:
         """Asks a seat, once it has been told what has happened before."""
         self._requests = seat.request = self._requests + 1
-        wire = seat.wire
-        if seat.owed:
-            told = seat.owed + told
-            seat.owed = b""
         if seat.house is not None:
-            if wire is not None:
-                wire.push(told)
             self._house_turns.append(seat)
             self._host.call_house(self)
             return
-        phase = self._match.deal.public.phase
+        wire = seat.wire
         clock = seat.clock
         clock.ask(now, self._lag.total, phase, reachable=wire is not None)
         if wire is not None:
@@ -369,7 +376,7 @@ class Table:
                 record = records.request(self._asking(seat))
             else:
                 record = self._encoder.request(seat.request, phase, clock.limit_ms, clock.bank_ms, self._log.number)
-            wire.push_request(told + record, seat)
+            wire.push_request(record, seat)
         if not seat.watched:
             due = clock.soonest(now)
             if due is not None:

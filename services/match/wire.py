@@ -146,15 +146,15 @@ class TurnEncoder:
         body += _REQUEST_EVENT + varint(event)
         return _REQUEST_FRAMES[len(body)] + body
 
-    def charged(self, request: int, elapsed: float, charged: float, bank_ms: int, timed_out: bool = False) -> bytes:
-        """A `charged` record; times are seconds but the bank, and shown as at most 71 minutes, what the field holds."""
+    def charged(self, request: int, elapsed_us: int, charged_us: int, bank_ms: int, timed_out: bool = False) -> bytes:
+        """A `charged` record; times are shown as at most 71 minutes, what the field holds."""
         body = self._charged + varint(request)
-        if charged_us := int(charged * 1e6):
-            body += _CHARGED_CHARGED + varint(min(charged_us, _MOST_US))
+        if charged_us:
+            body += _CHARGED_CHARGED + varint(charged_us if charged_us < _MOST_US else _MOST_US)
         if bank_ms:
             body += _CHARGED_BANK + varint(bank_ms)
         if timed_out:
             body += _CHARGED_TIMED_OUT
-        if elapsed_us := int(elapsed * 1e6):
-            body += _CHARGED_ELAPSED + varint(min(elapsed_us, _MOST_US))
+        if elapsed_us:
+            body += _CHARGED_ELAPSED + varint(elapsed_us if elapsed_us < _MOST_US else _MOST_US)
         return _CHARGED_FRAMES[len(body)] + body

@@ -37,6 +37,31 @@ def test_a_table_that_is_over_needs_no_collector() -> None:
         gc.enable()
 
 
+def test_nor_does_a_session_that_has_ended() -> None:
+    floor = Floor("m", SystemClock(), MatchMetrics(), Idle())
+
+    def enter() -> tuple[Session, weakref.ref[object]]:
+        def wake() -> None: ...
+
+        terms = SessionTerms("bot", "bot", tables=1, list_legal=False, window=1)
+        session = Session(terms, floor.seats_of("bot"), 0.0, wake, floor.wait)
+        floor.enter(session, 0.0)
+        return session, weakref.ref(wake)  # a session has no place for weak references
+
+    first, held_by_first = enter()
+    second, held_by_second = enter()
+    gc.disable()
+    try:
+        floor.leave(first, 0.0)
+        del first
+        assert held_by_first() is None, "superseded"
+        floor.leave(second, 0.0)
+        del second
+        assert held_by_second() is None
+    finally:
+        gc.enable()
+
+
 def test_neither_do_tables_and_sessions_of_a_floor() -> None:
     order = Play().order
     floor = Floor("m", SystemClock(), MatchMetrics(), Idle())

@@ -81,9 +81,9 @@ def play(match: Match, builder: RecordBuilder, rng: Random, *, faults: bool) -> 
                 blamed.add(seat)
             answer = deal.verify(seat, answer)
             match.answer(seat, answer)
-            elapsed = rng.expovariate(1000)
-            charged = max(0.0, elapsed - 0.001)
-            builder.answered(seat, phase, answer, cause, charged=charged, elapsed=elapsed, refused=refused)
+            elapsed = int(1e6 * rng.expovariate(1000))
+            charged = max(0, elapsed - 1000)
+            builder.answered(seat, phase, answer, cause, charged_us=charged, elapsed_us=elapsed, refused=refused)
         builder.end_deal(deal)
         if match.over:
             return blamed, taken_over
