@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,14 @@ from services.cli.errors import CommandFailed, plain_errors, sentence
 from services.cli.ledger_choice import chosen_ledger, ledger_options
 
 if TYPE_CHECKING:
+    from services.common.qualifiers import Qualifier
     from services.ledger.auditing import Expected
     from services.ledger.exporting import LineUp
-    from services.ledger.values import Tournament
+    from services.ledger.ledger import Ledger
+    from services.ledger.values import Exclusion, Tournament
+    from services.tournament.director.scheduled import ScheduledFixtures
+    from services.tournament.schedule import Timetable
+    from services.tournament.spec import TournamentSpec
 
 EXIT_FOUND = 3
 """The ledger could be read, and something in it does not fit."""
@@ -33,7 +38,7 @@ def ledger() -> None:
 @click.option("--replay", is_flag=True, help="Play every match again by its record: some milliseconds each.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each thing found, for scripts.")
 def check(data: Path | None, ledger: str | None, tournament: str, replay: bool, as_json: bool) -> None:
-    """Compute again what follows from what: attempts, results, deals, points, sums, records.
+    """Compute again what follows from what: attempts, results, deals, points, sums, records, who went on to a final.
 
     Exit code 0: everything fits. 3: something does not, and each line says where and what. 1: it cannot be read. Run it
     with the platform stopped to be sure that what is written in between does not look like a fault.
@@ -47,7 +52,7 @@ def check(data: Path | None, ledger: str | None, tournament: str, replay: bool, 
     with plain_errors():
         place = chosen_ledger(data, ledger).ledger_place
         with Ledger.open(place, access=Access.READER) as opened:
-            for one in audit(opened, _expected, seen, only=tournament, replay=replay):
+            for one in audit(opened, expected_of, seen, only=tournament, replay=replay):
                 found += 1
                 if as_json:
                     line = {"tournament": one.tournament, "where": one.where, "what": one.what}
@@ -71,7 +76,7 @@ def check(data: Path | None, ledger: str | None, tournament: str, replay: bool, 
 @click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True, help="Kind of files.")
 @click.option("--tournament", default="", metavar="NAME", help="Only this one.")
 def export(folder: Path, data: Path | None, ledger: str | None, form: str, tournament: str) -> None:
-    """Write tournaments, results, deals, attempts, faults, entries, exclusions and retractions to files in FOLDER.
+    """Write tournaments, results, deals, attempts, faults, entries and what was decided to files in FOLDER.
 
     There is one for each table; docs/operating.md names their columns. Secrets, tokens and records are not among them,
     and no file is replaced.
@@ -99,34 +104,56 @@ def export(folder: Path, data: Path | None, ledger: str | None, form: str, tourn
                 raise CommandFailed(sentence(what, "Name another folder, or make room.")) from None
 
 
-def _expected(tournament: Tournament) -> Expected:
+def expected_of(tournament: Tournament) -> Expected:
     """What the specification of a tournament says. Raises ValueError if it cannot be read."""
     from services.ledger.auditing import Expected
-    from services.tournament.servicer.plans import spec_of, timetable_of
+    from services.ledger.record_checks import Dealt
+    from services.tournament.schedule import PoolSchedule
+    from services.tournament.servicer.plans import spec_of
+    from services.tournament.servicer.promotion import qualify_from
 
     spec = spec_of(tournament)
     if spec.entries is not None:  # it was never started
         return Expected(0, spec.deals)
-    schedule, players = timetable_of(tournament), spec.players
+    schedule, fixtures = _scheduled(tournament, spec)
+
+    def dealt(number: int, attempt: str) -> Dealt:
+        order = fixtures.order(number, attempt)
+        return Dealt(order.secret, order.nonce, order.suits)
+
+    def qualified(ledger: Ledger, exclusions: Sequence[Exclusion]) -> Sequence[Qualifier]:
+        assert isinstance(schedule, PoolSchedule)
+        return qualify_from(ledger, spec, schedule, exclusions)
+
     return Expected(
         len(schedule),
         spec.deals,
-        lambda number: [players[index] for index in schedule.match(number).entrants],
+        lambda number: [seat.name for seat in fixtures.seats(number)],
         may_end_early=spec.stop is not None,
+        dealt=dealt,
+        qualified=qualified if isinstance(schedule, PoolSchedule) else None,
     )
 
 
 def _line_ups(tournament: Tournament) -> Callable[[int], LineUp]:
     """Who plays in which match, from the schedule. Raises ValueError if the specification cannot be read."""
     from services.ledger.exporting import LineUp
-    from services.tournament.director.scheduled import ScheduledFixtures
-    from services.tournament.servicer.plans import spec_of, timetable_of
+    from services.tournament.servicer.plans import spec_of
 
-    spec = spec_of(tournament)
-    schedule = timetable_of(tournament)
-    fixtures = ScheduledFixtures(spec, schedule, b"", dict.fromkeys(spec.bots, ""))
+    schedule, fixtures = _scheduled(tournament, spec_of(tournament))
 
     def line_up(number: int) -> LineUp:
         return LineUp(schedule.place(number)[0], tuple(seat.name for seat in fixtures.seats(number)))
 
     return line_up
+
+
+def _scheduled(tournament: Tournament, spec: TournamentSpec) -> tuple[Timetable, ScheduledFixtures]:
+    """Its schedule, and its matches as they are dealt; the ids of bots do not matter here."""
+    from services.tournament.director.scheduled import ScheduledFixtures
+    from services.tournament.schedule import tournament_secret
+    from services.tournament.servicer.plans import timetable_of
+
+    schedule = timetable_of(tournament)
+    secret = tournament_secret(tournament.secret.decode())
+    return schedule, ScheduledFixtures(spec, schedule, secret, dict.fromkeys(spec.bots, ""))

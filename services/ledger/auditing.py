@@ -15,7 +15,9 @@ from sqlalchemy import Connection, FromClause, Row, and_, func, select
 from bots_sdk.rules.cards import SEATS
 from services.common.matches import Ending
 from services.ledger import reading, record_checks, tournaments
+from services.ledger.final_checks import Recount, final_differences
 from services.ledger.ledger import Ledger
+from services.ledger.record_checks import Dealt
 from services.ledger.schema import attempts, deals, faults, records, results, retractions, totals
 from services.ledger.schema import tournaments as tournament_table
 from services.ledger.values import Totals, Tournament, TournamentState
@@ -43,6 +45,10 @@ class Expected:
     """Who was to play a match, by its number and by seat: it may be left out for one that was excluded."""
     may_end_early: bool = False
     """Whether it may be finished before all is played; then it says why."""
+    dealt: Callable[[int, str], Dealt] | None = None
+    """What the cards of a match come from, by its number, in the attempt of this name."""
+    qualified: Recount | None = None
+    """Who goes on to its final; None if it has none."""
 
 
 @dataclass(slots=True)
@@ -79,7 +85,7 @@ def audit_tournament(
             seen.without_record += match.record is None
             for where, what in (
                 *_match_findings(match, tournament_id, expected),
-                *_record_findings(match, name, _names_of(match.number, expected), replay),
+                *_record_findings(match, name, expected, replay),
             ):
                 yield Finding(name, f"match {match.number}{where}", what)
         after = part[-1].number
@@ -90,6 +96,8 @@ def audit_tournament(
         if done + excused != expected.matches:
             but = f", and {excused} left out with bots that were excluded" if excused else ""
             yield Finding(name, "results", f"it is finished with {done} of {expected.matches} matches{but}")
+    if expected is not None and expected.qualified is not None:
+        yield from (Finding(name, "final", what) for what in final_differences(ledger, tournament, expected.qualified))
     with ledger.reading() as connection:
         yield from (Finding(name, where, what) for where, what in _sum_findings(connection, tournament_id))
 
@@ -240,15 +248,13 @@ def points_of(deal: Row[Any]) -> tuple[int, ...]:
     return tuple(getattr(deal, f"points_{seat}") for seat in range(SEATS))
 
 
-def _names_of(number: int, expected: Expected | None) -> tuple[str, ...] | None:
-    if expected is None or expected.names is None or number >= expected.matches:
-        return None
-    return tuple(expected.names(number))
-
-
-def _record_findings(match: MatchRows, tournament: str, names: tuple[str, ...] | None, replay: bool) -> _Found:
+def _record_findings(match: MatchRows, tournament: str, expected: Expected | None, replay: bool) -> _Found:
     if match.record is None:
         return
+    names, dealt = None, None
+    if expected is not None and match.number < expected.matches:
+        names = None if expected.names is None else tuple(expected.names(match.number))
+        dealt = None if expected.dealt is None else expected.dealt(match.number, match.attempt.named)
     rows = [
         record_checks.DealRow(
             points_of(deal), tuple(deal.places), deal.emperor, deal.guard, tuple(_beans_of(deal)), deal.voided
@@ -256,7 +262,8 @@ def _record_findings(match: MatchRows, tournament: str, names: tuple[str, ...] |
         for deal in match.deals
     ]
     blamed = {row.seat: (row.timeouts, row.illegal_answers, row.disconnects, row.taken_over) for row in match.faults}
-    head = record_checks.HeadRow(tournament, match.number, match.attempt.named, match.attempt.ending, blamed, names)
+    named, ending = match.attempt.named, match.attempt.ending
+    head = record_checks.HeadRow(tournament, match.number, named, ending, blamed, names, dealt)
     for what in record_checks.differences(match.record, head, rows, replay=replay):
         yield ", record", what
 

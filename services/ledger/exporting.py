@@ -113,7 +113,15 @@ RETRACTIONS = TableForm(
     (*_MATCH, ("attempt", Kind.TEXT), ("reason", Kind.TEXT), ("retracted_at", Kind.MOMENT)),
 )
 
-FORMS = (TOURNAMENTS, RESULTS, DEALS, ATTEMPTS, FAULTS, ENTRIES, EXCLUSIONS, RETRACTIONS)
+QUALIFIERS = TableForm(
+    "qualifiers",
+    (
+        *(("tournament", Kind.TEXT), ("place", Kind.NUMBER), ("bot", Kind.TEXT)),
+        *(("pool", Kind.NUMBER), ("rank", Kind.NUMBER), ("way", Kind.TEXT)),
+    ),
+)
+
+FORMS = (TOURNAMENTS, RESULTS, DEALS, ATTEMPTS, FAULTS, ENTRIES, EXCLUSIONS, RETRACTIONS, QUALIFIERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +173,11 @@ def _exclusion_rows(ledger: Ledger, tournament: Tournament) -> Rows:
         yield (tournament.name, one.name, one.annulled, one.reason, one.at)
 
 
+def _qualifier_rows(_: Ledger, tournament: Tournament) -> Rows:
+    for place, one in enumerate(tournament.qualified, 1):
+        yield (tournament.name, place, one.name, one.pool, one.rank, str(one.way))
+
+
 def _result_row(tournament: str, result: Result, seated: LineUp) -> tuple[Value, ...]:
     points = result.points if result.deals else (0,) * SEATS
     about = (result.attempt, str(result.ending), _seats(result.blamed), result.decisions)
@@ -212,6 +225,7 @@ _ROWS: dict[TableForm, Callable[[Ledger, Tournament], Rows]] = {
     ENTRIES: _entry_rows,
     EXCLUSIONS: _exclusion_rows,
     RETRACTIONS: _retraction_rows,
+    QUALIFIERS: _qualifier_rows,
 }
 """The tables in which nobody's seat matters; results and deals say who sat where."""
 

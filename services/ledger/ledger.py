@@ -285,8 +285,9 @@ class Ledger:
         """
         with self._write() as write:
             tournaments.id_of(write.connection, tournament, hold=True)
-            if rulings.read(write.connection, tournament).exclusions == tuple(exclusions):
-                tournaments.qualify(write.connection, tournament, qualified)
+            seen = rulings.read(write.connection, tournament).exclusions == tuple(exclusions)
+            if seen and tournaments.qualify(write.connection, tournament, qualified):
+                rulings.keep_at_final(write.connection, tournament)
             return tournaments.named(write.connection, tournament).qualified
 
     # ------------------------------------------------------------------------------------------------------- rulings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from baohuang.match.v1 import match_service_pb2
 from baohuang.record.v1 import record_pb2 as pb
@@ -19,10 +19,20 @@ _ENDINGS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Dealt:
+    """What the cards of a match come from: the secret of its deals, the nonce of the attempt, the exchange of suits."""
+
+    secret: bytes = field(repr=False)
+    nonce: bytes = field(repr=False)
+    suits: int
+
+
+@dataclass(frozen=True, slots=True)
 class HeadRow:
     """What the rows say of a match; `faults` by seat: timeouts, illegal answers, disconnects, taken over.
 
-    `names` by seat are those of the schedule, by which the standings go; None where it is not known.
+    `names` by seat are those of the schedule, by which the standings go, and `dealt` is what the schedule has dealt;
+    None where it is not known.
     """
 
     tournament: str
@@ -31,6 +41,7 @@ class HeadRow:
     ending: Ending | None
     faults: Mapping[int, tuple[int, int, int, bool]]
     names: tuple[str, ...] | None = None
+    dealt: Dealt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,13 @@ def _head(record: pb.MatchRecord, head: HeadRow) -> Iterator[str]:
     seated = tuple(player.name for player in record.players)
     if head.names is not None and seated != head.names:
         yield f"its players are {_shown(seated)}, and the schedule seats {_shown(head.names)}"
+    if head.dealt is not None:
+        if record.secret != head.dealt.secret:
+            yield "its deals are not those of the schedule"
+        if record.nonce != head.dealt.nonce:
+            yield "its nonce is not that of its attempt"
+        if record.suits != head.dealt.suits:
+            yield f"its suits are exchanged as {record.suits}, and the schedule says {head.dealt.suits}"
 
 
 def _outcome(outcome: pb.Outcome, head: HeadRow, deals: Sequence[DealRow]) -> Iterator[str]:

@@ -22,7 +22,8 @@ def read(connection: Connection, tournament: str) -> Rulings:
         select(tournament_table.c.in_flight).where(tournament_table.c.id == tournament_id)
     ).scalar_one()
     return Rulings(
-        tuple(Exclusion(row.name, row.annulled, row.reason, row.excluded_at) for row in rows), in_flight=in_flight
+        tuple(Exclusion(row.name, row.annulled, row.reason, row.excluded_at, row.at_final) for row in rows),
+        in_flight=in_flight,
     )
 
 
@@ -36,6 +37,12 @@ def exclude(connection: Connection, tournament: str, exclusion: Exclusion, *, un
         connection.execute(insert(exclusions).values(tournament_id=tournament_id, name=exclusion.name, **values))
     elif not unless_excluded and (found.annulled, found.reason) != (exclusion.annulled, exclusion.reason):
         connection.execute(update(exclusions).where(*mine).values(**values))
+
+
+def keep_at_final(connection: Connection, tournament: str) -> None:
+    """It is decided now who plays the final: what rests on the exclusions as they are is to be computed again later."""
+    mine = exclusions.c.tournament_id == tournaments.id_of(connection, tournament)
+    connection.execute(update(exclusions).where(mine).values(at_final=exclusions.c.annulled))
 
 
 def set_in_flight(connection: Connection, tournament: str, in_flight: int | None) -> None:

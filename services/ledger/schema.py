@@ -224,6 +224,7 @@ exclusions = Table(
     Column("annulled", Boolean, nullable=False),
     Column("reason", Text, nullable=False),
     Column("excluded_at", Moment, nullable=False),
+    Column("at_final", Boolean),  # `annulled` when the pools were decided; none if the bot was not excluded by then
 )
 
 totals = Table(

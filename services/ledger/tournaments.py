@@ -113,13 +113,14 @@ def in_states(connection: Connection, states: Collection[TournamentState]) -> li
     return [_tournament(row) for row in connection.execute(statement)]
 
 
-def qualify(connection: Connection, name: str, qualified: Collection[Qualifier]) -> None:
-    """Writes who has gone on; the first word stands."""
-    connection.execute(
+def qualify(connection: Connection, name: str, qualified: Collection[Qualifier]) -> bool:
+    """Writes who has gone on, if nobody has before: the first word stands."""
+    written = connection.execute(
         update(tournaments)
         .where(tournaments.c.name == name, tournaments.c.qualified.is_(None))
         .values(qualified=tuple(qualified))
     )
+    return written.rowcount > 0
 
 
 def unknown(name: str) -> PlatformError:

@@ -83,12 +83,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """An entrant of a tournament that plays no more; `annulled`: nothing it has played counts, for anybody."""
+    """An entrant of a tournament that plays no more; `annulled`: nothing it has played counts, for anybody.
+
+    `at_final` is what `annulled` was when it was decided who plays the final; None if it was not excluded by then.
+    """
 
     name: str
     annulled: bool
     reason: str
     at: datetime
+    at_final: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,15 @@ from datetime import UTC, datetime
 from random import Random
 
 import pytest
+from sqlalchemy import update
 
+from services.cli.ledgers import expected_of
 from services.common.errors import PlatformError, Reason
 from services.common.matches import DealScore, Ending, MatchOrder, MatchOutcome, SeatFaults
 from services.common.qualifiers import Qualifier, Way
+from services.ledger.auditing import Seen, audit
 from services.ledger.ledger import Ledger
+from services.ledger.schema import tournaments
 from services.ledger.values import TournamentState
 from services.tournament.schedule import PoolSchedule
 from services.tournament.servicer import promotion
@@ -203,6 +207,32 @@ async def test_who_is_excluded_after_the_decision_keeps_its_place_and_does_not_p
     assert ledger.tournament("cup").qualified == before
     # All five are in every set of the final.
     assert ledger.totals("cup").matches == pools_of(stored).before_final
+
+
+async def test_whoever_went_on_is_found_again_from_the_results(ledger: Ledger) -> None:
+    """Whoever was excluded before, between, or with results annulled since: no fault; anybody else is one."""
+    stored, desk = stored_in(ledger, text()), desk_of(ledger)
+    play_pools(stored)
+    leader = names(await desk.standings("cup"), 1)[0]
+    await desk.exclude("cup", leader, annulled=False)
+    promotion.Promotion(ledger, stored.spec, stored.schedule, stored.fixtures).decide()
+    qualified = ledger.tournament("cup").qualified
+    assert unlike(ledger) == []
+    await desk.exclude("cup", qualified[1].name, annulled=True)
+    assert unlike(ledger) == []
+    await desk.exclude("cup", leader, annulled=True)
+    assert unlike(ledger) == [], "it had its results when it was decided"
+
+    changed = (*qualified[:-1], replace(qualified[-1], name=leader))
+    with ledger._write() as write:  # past the ledger's own verbs, which let nobody decide twice
+        write.connection.execute(update(tournaments).where(tournaments.c.name == "cup").values(qualified=changed))
+    (what,) = unlike(ledger)
+    assert f"{leader} (" in what.partition(" went on, and by the results it is ")[0]
+
+
+def unlike(ledger: Ledger) -> list[str]:
+    """What `baohuang ledger check` finds of the final."""
+    return [one.what for one in audit(ledger, expected_of, Seen()) if one.where == "final"]
 
 
 async def test_places_that_nobody_is_left_for_are_not_played(ledger: Ledger) -> None:

@@ -14,6 +14,7 @@ from bots_sdk.rules.events import SoloKind
 from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
 from services.ledger.auditing import Expected, Finding, Seen, audit
 from services.ledger.ledger import Ledger
+from services.ledger.record_checks import Dealt
 from services.ledger.values import TournamentState
 from tests.databases.postgres import Cluster
 from tests.unit.ledger.outcomes import make_outcome
@@ -165,6 +166,21 @@ def test_a_match_that_others_played_than_its_schedule_says_is_found(sound: Ledge
     (one,) = found(sound, replace(EXPECTED, names=lambda _: names[1:] + names[:1]))
     assert one.where == "match 12, record"
     assert one.what.startswith(f"its players are {' '.join(names)}, and the schedule seats {names[1]} ")
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_a_match_with_other_cards_than_its_schedule_says_is_found(sound: Ledger) -> None:
+    record = record_from_bytes(recorded())
+    right = Dealt(record.secret, record.nonce, record.suits)
+
+    def dealt(*, others: Dealt) -> list[str]:
+        return [one.what for one in found(sound, replace(EXPECTED, dealt=lambda _, __: others))]
+
+    assert dealt(others=right) == []
+    assert dealt(others=replace(right, secret=bytes(32))) == ["its deals are not those of the schedule"]
+    assert dealt(others=replace(right, nonce=bytes(32))) == ["its nonce is not that of its attempt"]
+    (what,) = dealt(others=replace(right, suits=record.suits + 1))
+    assert what.startswith(f"its suits are exchanged as {record.suits}, and the schedule says {record.suits + 1}")
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from services.common.matches import Ending, SeatFaults
+from services.common.qualifiers import Qualifier, Way
 from services.common.scopes import Scope
 from services.ledger.export_files import Format, write_table
 from services.ledger.exporting import (
@@ -22,6 +23,7 @@ from services.ledger.exporting import (
     EXCLUSIONS,
     FAULTS,
     FORMS,
+    QUALIFIERS,
     RESULTS,
     RETRACTIONS,
     TOURNAMENTS,
@@ -59,6 +61,8 @@ def played(ledger: Ledger) -> Ledger:
     ledger.create_tournament("hall", "name: hall", SECRET, state=TournamentState.OPEN, entrants=["house:greedy"])
     ledger.enter("hall", "ada", Side.BOT, 9)
     ledger.withdraw("hall", "ada", Side.OPERATOR)
+    places = (Qualifier("ann", 2, 1, Way.PLACED), Qualifier("bob", 1, 4, Way.VACANT))
+    ledger.qualify("cup", places, ledger.rulings("cup").exclusions)
     return ledger
 
 
@@ -190,3 +194,9 @@ def test_who_entered_who_was_excluded_and_what_was_taken_back_is_there(played: L
     assert (out["tournament"], out["bot"], out["annulled"], out["reason"]) == ("cup", "bob", "True", "two of a kind")
     (back,) = write(played, tmp_path, RETRACTIONS, Format.PARQUET)
     assert (back["number"], back["attempt"], back["reason"]) == ("9", "the wrong build", "the wrong build")
+
+
+def test_who_went_on_is_given_out_in_the_order_of_places(played: Ledger, tmp_path: Path) -> None:
+    places = write(played, tmp_path, QUALIFIERS, Format.JSONL)
+    told = [(one["place"], one["bot"], one["pool"], one["rank"], one["way"]) for one in places]
+    assert told == [("1", "ann", "2", "1", "placed"), ("2", "bob", "1", "4", "vacant")]
