@@ -257,13 +257,31 @@ def _record_findings(match: MatchRows, tournament: str, expected: Expected | Non
         dealt = None if expected.dealt is None else expected.dealt(match.number, match.attempt.named)
     rows = [
         record_checks.DealRow(
-            points_of(deal), tuple(deal.places), deal.emperor, deal.guard, tuple(_beans_of(deal)), deal.voided
+            points=points_of(deal),
+            places=tuple(deal.places),
+            emperor=deal.emperor,
+            guard=deal.guard,
+            solo=deal.solo and deal.solo.name.lower(),
+            beans=tuple(_beans_of(deal)),
+            voided=deal.voided,
+            spoiled=tuple(deal.spoiled),
+            faults=tuple(getattr(deal, f"faults_{seat}") for seat in range(SEATS)),
         )
         for deal in match.deals
     ]
     blamed = {row.seat: (row.timeouts, row.illegal_answers, row.disconnects, row.taken_over) for row in match.faults}
-    named, ending = match.attempt.named, match.attempt.ending
-    head = record_checks.HeadRow(tournament, match.number, named, ending, blamed, names, dealt)
+    attempt = match.attempt
+    head = record_checks.HeadRow(
+        tournament,
+        match.number,
+        attempt.named,
+        attempt.ending,
+        blamed,
+        blamed=None if attempt.ending is None else tuple(attempt.blamed),
+        decisions=attempt.decisions,
+        names=names,
+        dealt=dealt,
+    )
     for what in record_checks.differences(match.record, head, rows, replay=replay):
         yield ", record", what
 

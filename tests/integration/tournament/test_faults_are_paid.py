@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from bots_sdk.house import make_house_bot
 from bots_sdk.replay import decompress_record, record_from_bytes, verify_record
+from services.cli.ledgers import expected_of
 from services.cli.tables import make_console, standings_table
 from services.common.matches import Ending, MatchOrder, MatchOutcome
+from services.ledger.auditing import Seen, audit
 from services.ledger.ledger import Ledger
 from services.match.table import Table
 from services.tournament.director.scheduled import ScheduledFixtures
@@ -51,6 +53,7 @@ async def test_the_table_follows_from_the_ledger_and_the_ledger_from_the_records
     outcomes = [play(fixtures.order(number, f"a-{number}"), "" if number else "cem") for number in range(10)]
     ledger.record(outcomes)
     ledger.record(outcomes)  # handed in twice, it counts once
+    assert list(audit(ledger, expected_of, Seen())) == [], "so says whoever computes it again"
 
     # then the ledger has of every deal what its record tells
     points: Counter[str] = Counter()

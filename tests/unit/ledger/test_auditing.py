@@ -18,6 +18,7 @@ from services.ledger.record_checks import Dealt
 from services.ledger.values import TournamentState
 from tests.databases.postgres import Cluster
 from tests.unit.ledger.outcomes import make_outcome
+from tests.unit.match.test_spoiled_deals import recomputed
 from tests.unit.replay.matches import GAMES, recorded
 
 EXPECTED = Expected(matches=20, deals=2)
@@ -46,12 +47,14 @@ def outcome_of(data: bytes, attempt: str) -> MatchOutcome:
     faults = [
         SeatFaults(one.timeouts, one.illegal_answers, one.disconnects, one.taken_over) for one in record.outcome.faults
     ]
-    return replace(
+    outcome = replace(
         make_outcome(record.number, attempt=attempt, faults=dict(enumerate(faults)), record=compress_record(data)),
         ending=Ending.COMPLETED_WITH_FAULTS if record.outcome.blamed else Ending.COMPLETED,
         blamed=tuple(record.outcome.blamed),
-        deals=tuple(scores),
+        decisions=sum(len(deal.decisions) for deal in record.deals),
     )
+    told = zip(scores, recomputed(outcome), strict=True)
+    return replace(outcome, deals=tuple(replace(deal, spoiled=who, faults=what) for deal, (who, what) in told))
 
 
 def found(ledger: Ledger, expected: Expected | None = EXPECTED, *, replay: bool = False) -> list[Finding]:
@@ -132,6 +135,11 @@ DEAL = "UPDATE deals SET {} WHERE deal = 1"
         (DEAL.format("guard = 2, solo = 'grab'"), "match 12, deal 1", "not both or neither"),
         (DEAL.format("beans_3 = NULL"), "match 12, deal 1", "some seats have beans and some have none"),
         (DEAL.format("beans_3 = beans_3 + 1"), "match 12, record", "deal 1: beans"),
+        (DEAL.format("spoiled = ''"), "match 12, record", "in the record, none in the rows"),
+        (DEAL.format("faults_4 = faults_4 - 1"), "match 12, record", "deal 1: faults"),
+        (DEAL.format("faults_4 = NULL"), "match 12, record", "deal 1: faults"),
+        ("UPDATE attempts SET blamed = '' WHERE attempt = 'm-0'", "match 12, record", "to blame"),
+        ("UPDATE attempts SET decisions = 1 WHERE attempt = 'm-0'", "match 12, record", "decisions"),
         ("DELETE FROM deals WHERE deal = 0", "match 12", "it has the deals 1 and should have 2, from 0 on"),
         ("DELETE FROM attempts WHERE attempt = 'm-0'", "match 12", "its attempt m-0 is not there"),
         (
@@ -157,6 +165,21 @@ def test_what_does_not_fit_is_found(sound: Ledger, tamper: Tamper, statement: st
     tamper(statement)
     findings = found(sound)
     assert any(where in one.where and what in one.what for one in findings), findings
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_another_kind_of_solo_than_that_of_the_record_is_found(ledger: Ledger) -> None:
+    outcomes = (outcome_of(recorded("special", seed), f"m-{seed}") for seed in range(100))
+    outcome, deal = next((one, deal) for one in outcomes for deal in one.deals if deal.solo is SoloKind.BRIGHT)
+    changed = tuple(replace(one, solo=SoloKind.DARK if one is deal else one.solo) for one in outcome.deals)
+    ledger.record([replace(outcome, deals=changed)])
+    assert [one.what for one in found(ledger)] == [f"deal {deal.number}: solo bright in the record, dark in the rows"]
+
+
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_deals_from_before_faults_were_kept_by_deal_are_no_fault(sound: Ledger, tamper: Tamper) -> None:
+    tamper(f"UPDATE deals SET spoiled = NULL, {', '.join(f'faults_{seat} = NULL' for seat in range(5))}")
+    assert found(sound) == []
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])
