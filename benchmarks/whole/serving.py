@@ -31,7 +31,13 @@ RAY = "ray"
 
 
 class Process:
-    """A program that is started, says something, and is gone with all it has started in the end."""
+    """A program that is started, says something, and is gone with all it has started in the end.
+
+    It gets a process group of its own, so that a Ctrl-C is for the benchmark alone, which ends this one. It gets no
+    session of its own: Linux shares processors among sessions first (`sched_autogroup`), and the match service alone, a
+    child of the benchmark like the bots, is in theirs. A platform in another one has as much as all bots together: it
+    answers at once what would fill a message, and what is compared are the kernel's shares (docs/adr/0016).
+    """
 
     def __init__(self, command: Sequence[str], output: Path, environ: Mapping[str, str]) -> None:
         self._output = output
@@ -42,7 +48,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                process_group=0,  # a Ctrl-C is for the benchmark, which ends this one
+                process_group=0,
             )
         self._reaper = Reaper([self.process.pid])
 
