@@ -70,6 +70,10 @@ def fill(connection: Connection, revision: str, outcomes: list[MatchOutcome]) ->
     cup = {"id": 1, "name": "cup", "spec_yaml": "name: cup", "secret": b"s", "message": ""}
     cup["state"] = "open" if revision < "0007" else "running"  # which meant that its bots were waited for
     insert("tournaments", **cup, created_at=5, updated_at=6)
+    if revision >= "0006":
+        insert("exclusions", tournament_id=1, name="a", annulled=True, reason="", excluded_at=6)
+    if revision >= "0008":
+        connection.execute(tables.tables["tournaments"].update().values(qualified='[["b", 1, 1, "placed"]]'))
     counts = dict.fromkeys(("timeouts", "illegal_answers", "disconnects", "takeovers"), 0)
     deals = sum(len(outcome.deals) for outcome in outcomes)
     counts |= {"matches": len(outcomes), "deals": deals, "decisions": 7, "attempts": len(outcomes)}
@@ -110,6 +114,10 @@ def test_a_ledger_of_an_earlier_form_is_opened_with_all_that_is_in_it(nowhere: s
         kept = [tuple(as_kept(deal, revision) for deal in outcome.deals) for outcome in written]
         assert [result.deals for result in ledger.results("cup")] == kept
         assert ledger.match_record("cup", 1) is None
+
+        # and who was excluded is; of one whose final was decided it is taken for decided before
+        excluded = [(one.name, one.annulled, one.at_final) for one in ledger.rulings("cup").exclusions]
+        assert excluded == ([("a", True, True if revision >= "0008" else None)] if revision >= "0006" else [])
 
         # and it is to be gone on with, without anybody having entered
         assert ledger.tournament("cup").state is TournamentState.RUNNING

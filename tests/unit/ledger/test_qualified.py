@@ -39,6 +39,17 @@ def test_it_stands_whatever_becomes_of_the_tournament(ledger: Ledger) -> None:
     assert ledger.qualify("cup", OTHERS, ()) == PLACES
 
 
+def test_what_was_excluded_when_it_was_settled_is_kept_whatever_is_said_later(ledger: Ledger) -> None:
+    ledger.exclude("cup", "ada", annulled=False, reason="")
+    ledger.exclude("cup", "bob", annulled=True, reason="")
+    ledger.qualify("cup", PLACES, ledger.rulings("cup").exclusions)
+    ledger.exclude("cup", "ada", annulled=True, reason="found late")
+    ledger.exclude("cup", "eve", annulled=True, reason="")
+    assert ledger.qualify("cup", OTHERS, ledger.rulings("cup").exclusions) == PLACES
+    kept = {one.name: (one.annulled, one.at_final) for one in ledger.rulings("cup").exclusions}
+    assert kept == {"ada": (True, False), "bob": (True, True), "eve": (True, None)}
+
+
 def test_whoever_has_not_heard_of_an_exclusion_settles_nothing(ledger: Ledger) -> None:
     ledger.exclude("cup", "ada", annulled=False, reason="")
     assert ledger.qualify("cup", PLACES, ()) == ()
