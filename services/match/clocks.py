@@ -184,22 +184,26 @@ class SeatClock:
         elapsed = now - self._start - (lag - self._lag_at_start)
         return elapsed if elapsed > 0.0 else 0.0
 
-    def settle(self, elapsed: float) -> float:
-        """The decision is over after so many seconds: how many of them are charged. The bank lends what is lacking."""
+    def settle(self, elapsed: float, *, in_time: bool = True) -> float:
+        """The decision is over after so many seconds: how many of them are charged. The bank lends what is lacking.
+
+        Whether it is in time has been asked before, and is not asked again: of sums in another order the last digit
+        is another one. What is not leaves nothing in the bank.
+        """
         charged = elapsed - self._grace
         if charged < 0.0:
             charged = 0.0
         limit = self._limit
         if limit is not None and (charged > limit or self._increment):
-            over = charged - limit if charged > limit else 0.0
-            self._set_bank(self.bank - over + self._increment if over <= self.bank else 0.0)
+            left = self.bank - (charged - limit) if charged > limit else self.bank
+            self._set_bank((left if left > 0.0 else 0.0) + self._increment if in_time else 0.0)
         return charged
 
-    def stop(self, now: float, lag: float) -> Charge:
-        """The decision is over, by an answer or because it is overdue."""
+    def stop(self, now: float, lag: float, *, overdue: bool = False) -> Charge:
+        """The decision is over, by an answer or because it is overdue: that it is from its very deadline on."""
         elapsed = self.elapsed(now, lag)
-        timed_out = elapsed > self.allowed
-        return Charge(elapsed, self.settle(elapsed), timed_out)
+        timed_out = overdue or elapsed > self.allowed
+        return Charge(elapsed, self.settle(elapsed, in_time=not timed_out), timed_out)
 
 
 def limit_of(rules: ClockRules, phase: Phase) -> float | None:

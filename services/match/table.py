@@ -286,7 +286,7 @@ class Table:
             self._apply(seat, default, Cause.ILLEGAL, now, charge, times)
 
     def _time_out(self, seat: Seat, now: float) -> None:
-        charge = seat.clock.stop(now, self._lag.total)
+        charge = seat.clock.stop(now, self._lag.total, overdue=True)
         seat.spoils = True
         seat.deal_faults += 1
         seat.timeouts += 1

@@ -90,6 +90,30 @@ def test_the_bank_lends_to_any_kind_and_grows_with_each_decision() -> None:
     assert clock.bank == 0.0, "what was in it is spent, and nothing is added for a decision that did not come"
 
 
+def test_what_is_overdue_to_the_moment_leaves_nothing_in_the_bank() -> None:
+    """It is called so at the very end of its time, when an answer would still have been in time."""
+    clock = ClockRules(
+        limit=timedelta(seconds=2), bank=timedelta(seconds=1), increment=timedelta(seconds=1), grace=timedelta(0)
+    )
+    play = Play(clock=clock).open()
+    (seat, *_) = play.asked()
+    play.host.advance(3.0)
+    charged = play.wires[seat].last("charged").charged
+    assert (charged.timed_out, charged.charged_us, charged.bank_ms) == (True, 3_000_000, 0)
+
+
+@given(st.floats(0.001, 100), st.floats(0, 100), st.floats(0, 10), st.floats(0, 1000))
+def test_what_is_in_time_by_no_more_than_a_rounding_error_is_in_time(
+    limit: float, bank: float, grace: float, start: float
+) -> None:
+    one = timedelta(seconds=1)
+    clock = SeatClock(ClockRules(one * limit, bank=one * bank, increment=one, grace=one * grace))
+    clock.ask(start, 0.0, Phase.PLAY, reachable=False)
+    charge = clock.stop(start + clock.allowed, 0.0)
+    if not charge.timed_out:
+        assert clock.bank == pytest.approx(1.0), "all that was lent is gone, and the decision is paid for"
+
+
 seconds = st.integers(1, 40).map(lambda tenths: timedelta(milliseconds=100 * tenths))
 rules = st.builds(
     ClockRules,
