@@ -37,33 +37,45 @@ def seat_blocks(group: Group, blocks: list[list[int]]) -> tuple[NDArray[np.int64
     return ordered, steps[group.minus.T]
 
 
-def seat_sets(sets: NDArray[np.int64], before: NDArray[np.int64], rotated: bool) -> NDArray[np.int64]:
+def seat_sets(
+    sets: NDArray[np.int64], before: NDArray[np.int64], rotated: bool, *, anew: bool = False
+) -> NDArray[np.int64]:
     """Single sets in the orders that even out neighbours and, first of all, seats, unless rotation does that.
 
     Args:
         sets: shape (sets, 5).
         before: how often a is right before b already, shape (entrants, entrants).
         rotated: whether every set is played in all five rotations.
+        anew: whether the sets will be played again with every second one next to each other, so that who sits two
+            seats on is to be evened out as well.
 
     Returns:
         The same sets, shape (sets, 5), by seat.
     """
-    ordered, before = sets.copy(), before.copy()
+    ordered = sets.copy()
+    counts = {1: before.copy()} | ({2: np.zeros_like(before)} if anew else {})  # by how many seats on
     seats = np.arange(SEATS)
     taken = np.zeros((len(before), SEATS), dtype=np.int64)
     for sweep in range(_SWEEPS):
         for at, lineup in enumerate(sets):
             if sweep:
-                before[ordered[at], np.roll(ordered[at], -1)] -= 1
+                _count(counts, ordered[at], -1)
                 taken[ordered[at], seats] -= 1
             tables = lineup[_ROUND_TABLE if rotated else _ORDERS]
-            cost = before[tables, np.roll(tables, -1, axis=1)].sum(axis=1)
+            cost = np.zeros(len(tables), dtype=np.int64)
+            for on, met in counts.items():
+                cost += met[tables, np.roll(tables, -on, axis=1)].sum(axis=1)
             if not rotated:
                 cost += _SEAT_WEIGHT * taken[tables, seats].sum(axis=1)
             ordered[at] = tables[int(cost.argmin())]
-            before[ordered[at], np.roll(ordered[at], -1)] += 1
+            _count(counts, ordered[at], 1)
             taken[ordered[at], seats] += 1
     return ordered
+
+
+def _count(counts: dict[int, NDArray[np.int64]], lineup: NDArray[np.int64], sign: int) -> None:
+    for on, met in counts.items():
+        met[lineup, np.roll(lineup, -on)] += sign
 
 
 def _steps(group: Group, lineup: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -106,6 +106,32 @@ def test_in_small_fields_neighbours_differ_by_one_only(entrants: int, sets: int,
     assert off.max() - off.min() <= 1
 
 
+@pytest.mark.parametrize(
+    ("entrants", "sets", "rotated", "apart"),
+    [
+        (5, 7, False, 1),
+        (5, 50, False, 1),
+        (6, 12, True, 2),
+        (6, 30, False, 2),
+        (6, 45, False, 3),
+        (7, 63, False, 3),
+        (8, 112, True, 1),
+        (8, 168, False, 4),
+        (9, 252, True, 2),
+        (9, 252, False, 5),
+        (10, 756, False, 4),
+    ],
+)
+def test_neighbours_stay_even_where_whole_passes_over_all_sets_are_played(
+    entrants: int, sets: int, rotated: bool, apart: int
+) -> None:
+    before = np.zeros((entrants, entrants), int)
+    for lineup in chosen(entrants, sets, rotated).astype(int):
+        before[lineup, np.roll(lineup, -1)] += 1
+    off = before[~np.eye(entrants, dtype=bool)]
+    assert off.max() - off.min() <= apart
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that end early: for tests that do not ask how good they are."""

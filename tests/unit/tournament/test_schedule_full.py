@@ -68,6 +68,8 @@ def test_repeats_move_each_set_round_the_table_and_change_its_neighbours() -> No
     for lineup in lineups:
         seats[lineup, range(5)] += 1
         before[lineup, np.roll(lineup, -1)] += 1
+        assert (seats.max(axis=1) - seats.min(axis=1)).max() <= 3
+        assert before.max() - before[~np.eye(5, dtype=bool)].min() <= 1
     assert (seats == 4).all()
     assert (before[~np.eye(5, dtype=bool)] == 5).all()
 
