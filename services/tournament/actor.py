@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import RayActorError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from services.common.clock import SystemClock
@@ -178,10 +178,12 @@ class RayMatchService:
     async def _call(self, call: Awaitable[T]) -> T:
         try:
             return await call
-        except RayActorError as error:
-            raise MatchServiceLost(type(error).__name__) from None
         except PlatformError as error:  # restarted since, or it cannot listen
             raise MatchServiceLost(error.message) from None
+        except RayTaskError:  # a fault of ours, which would come again
+            raise
+        except RayError as error:  # the actor, or only an answer too large for a call, which was lost with its node
+            raise MatchServiceLost(type(error).__name__) from None
 
 
 class RayDirector:
