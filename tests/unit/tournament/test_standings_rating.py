@@ -9,6 +9,7 @@ from bots_sdk.rules.events import SoloKind
 from services.common.matches import DealScore
 from services.tournament.schedule import Schedule
 from services.tournament.schedule.balanced import BalancedSelection
+from services.tournament.standings import rating as rating_module
 from services.tournament.standings.rating import MIN_RATED_BLOCKS, RatedDeals, Rating
 
 BOTS, SETS, DEALS = 8, 40, 3  # with fewer sets the intervals are more cautious: of 24 they hold 96.6 %
@@ -173,3 +174,43 @@ def test_blocks_that_are_left_out_are_as_if_they_had_not_been_played() -> None:
         if match.group not in (2, 3):
             part.add((match.group, 0), match.number, match.entrants, score, points)
     assert whole.ratings({(2, 0), (3, 0)}) == part.ratings()
+
+
+def test_put_into_the_equations_in_parts_deals_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When no more than seven deals are looked at at once, and parts cut through blocks, then nothing is lost."""
+    rated = simulate(np.random.default_rng(36), np.arange(BOTS) / 4.0, luck=1.0, noise=1.0)
+    whole = rated.ratings()
+    monkeypatch.setattr(rating_module, "PART", 7)
+    for part, one in zip(rated.ratings(), whole, strict=True):
+        assert part is not None
+        assert one is not None
+        assert (part.value, part.low, part.high) == pytest.approx((one.value, one.low, one.high), abs=1e-9)
+
+
+def test_bags_of_blocks_are_as_wide_as_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When whole blocks share bags, then values stay, and intervals but for the chance of the draws."""
+    rated = simulate(np.random.default_rng(37), np.arange(BOTS) / 4.0, luck=1.0, noise=1.0)
+    whole = rated.ratings()
+    monkeypatch.setattr(rating_module, "BAGS", SETS * DEALS // 2)
+    bagged = rated.ratings()
+    assert values(bagged) == values(whole)
+
+    def width(ratings: list[Rating | None]) -> float:
+        return float(np.mean([one.high - one.low for one in ratings if one and one.high and one.low]))
+
+    assert 0.1 < width(bagged) != width(whole)
+    assert width(bagged) == pytest.approx(width(whole), rel=0.15)
+
+
+def test_hundreds_of_bots_come_out_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five hundred bots, and deals in several parts, without chance."""
+    monkeypatch.setattr(rating_module, "PART", 2_000)
+    draw, bots = np.random.default_rng(38), 500
+    strength = draw.integers(-8, 8, size=bots) * 3.0
+    rated = RatedDeals(bots)
+    for number in range(7_000):
+        emperor = number % 5
+        entrants = tuple(draw.integers(bots // 5, size=5) + np.arange(5) * (bots // 5))
+        score, points = deal_of(emperor, (emperor + 1) % 5, edge(strength, entrants, emperor, (emperor + 1) % 5))
+        rated.add((number // 5, 0), number, entrants, score, points)
+    assert values(rated.ratings()) == pytest.approx(truth(strength).tolist(), abs=1e-6)
