@@ -111,6 +111,7 @@ def expected_of(tournament: Tournament) -> Expected:
     from services.tournament.schedule import PoolSchedule
     from services.tournament.servicer.plans import spec_of
     from services.tournament.servicer.promotion import qualify_from
+    from services.tournament.servicer.stopping import decided_by
 
     spec = spec_of(tournament)
     if spec.entries is not None:  # it was never started
@@ -129,7 +130,7 @@ def expected_of(tournament: Tournament) -> Expected:
         len(schedule),
         spec.deals,
         lambda number: [seat.name for seat in fixtures.seats(number)],
-        may_end_early=spec.stop is not None,
+        decided=None if spec.stop is None else lambda ledger: decided_by(ledger, spec, schedule),
         dealt=dealt,
         qualified=qualified if isinstance(schedule, PoolSchedule) else None,
     )

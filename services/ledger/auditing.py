@@ -43,8 +43,9 @@ class Expected:
     deals: int
     names: Callable[[int], Sequence[str]] | None = None
     """Who was to play a match, by its number and by seat: it may be left out for one that was excluded."""
-    may_end_early: bool = False
-    """Whether it may be finished before all is played; then it says why."""
+    decided: Callable[[Ledger], str] | None = None
+    """With which message it is finished before all is played, by what the ledger has; empty if it is not. None: it
+    never is."""
     dealt: Callable[[int, str], Dealt] | None = None
     """What the cards of a match come from, by its number, in the attempt of this name."""
     qualified: Recount | None = None
@@ -89,17 +90,28 @@ def audit_tournament(
             ):
                 yield Finding(name, f"match {match.number}{where}", what)
         after = part[-1].number
-    ended_early = expected is not None and expected.may_end_early and tournament.message
-    is_finished = tournament.state is TournamentState.FINISHED and not ended_early
-    if expected is not None and is_finished and done != expected.matches:
-        excused = _excused(ledger, name, expected)
-        if done + excused != expected.matches:
-            but = f", and {excused} left out with bots that were excluded" if excused else ""
-            yield Finding(name, "results", f"it is finished with {done} of {expected.matches} matches{but}")
+    if expected is not None and tournament.state is TournamentState.FINISHED and done != expected.matches:
+        yield from (Finding(name, "results", what) for what in _missing(ledger, tournament, expected, done))
     if expected is not None and expected.qualified is not None:
         yield from (Finding(name, "final", what) for what in final_differences(ledger, tournament, expected.qualified))
     with ledger.reading() as connection:
         yield from (Finding(name, where, what) for where, what in _sum_findings(connection, tournament_id))
+
+
+def _missing(ledger: Ledger, tournament: Tournament, expected: Expected, done: int) -> Iterator[str]:
+    """In a few words, if nothing excuses that a finished tournament has only so many results."""
+    excused = _excused(ledger, tournament.name, expected)
+    if done + excused == expected.matches:
+        return
+    early = ""
+    if expected.decided is not None and tournament.message:
+        decided = expected.decided(ledger)
+        if decided == tournament.message:
+            return
+        ends = f"its message should be: {decided}" if decided else "it does not end early"
+        early = f"; by the results {ends}"
+    but = f", and {excused} left out with bots that were excluded" if excused else ""
+    yield f"it is finished with {done} of {expected.matches} matches{but}{early}"
 
 
 def _excused(ledger: Ledger, name: str, expected: Expected) -> int:

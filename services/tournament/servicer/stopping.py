@@ -22,14 +22,20 @@ class Stopping:
     only the final is looked at, once it is known who plays it.
     """
 
-    def __init__(self, ledger: Ledger, spec: TournamentSpec, schedule: Timetable, message: str = "") -> None:
-        """`message` is that of the tournament in the ledger, which has the decision if there was one."""
+    def __init__(
+        self, ledger: Ledger, spec: TournamentSpec, schedule: Timetable, message: str = "", *, again: bool = False
+    ) -> None:
+        """`message` is that of the tournament in the ledger, which has the decision if there was one.
+
+        `again`: what was decided is to be computed again, when whoever is excluded by now was not yet.
+        """
         self.recorded = message if parse_decided_groups(message) is not None else ""
         self._ledger = ledger
         self._spec = spec
         self._timetable = schedule
         self._schedule = schedule.stages[-1][0].schedule
         self._looks = looks_at(self._schedule.groups) if spec.stop is not None else ()
+        self._again = again
         self._look = 0
         self._numbers = self._numbers_of_look()
         self._awaited: int | None = next(self._numbers, None)
@@ -53,7 +59,7 @@ class Stopping:
             qualified = self._ledger.tournament(self._spec.name).qualified
             self._timetable = drawn(self._timetable, self._spec, qualified)
         scope = last_section(self._spec, self._timetable)
-        if self._ledger.rulings(self._spec.name).excluded.isdisjoint(scope.names):
+        if self._again or self._ledger.rulings(self._spec.name).excluded.isdisjoint(scope.names):
             self.decision = decide(self._spec.stop, self._look, self._looks, self._table(scope).blocks())
         self._look += 1
         self._numbers = self._numbers_of_look()
@@ -80,6 +86,18 @@ class Stopping:
             if match.group < self._looks[self._look]:
                 table.add(match)
         return table
+
+
+def decided_by(ledger: Ledger, spec: TournamentSpec, schedule: Timetable) -> str:
+    """The sentence with which a tournament has ended early by what the ledger has; empty if it has not. Blocks.
+
+    Nobody was excluded then, as nothing would have been decided otherwise, and who is excluded remains so.
+    """
+    stopping, done = Stopping(ledger, spec, schedule, again=True), ledger.done_numbers(spec.name)
+    said = ""
+    while not said and stopping.is_due(done.__contains__):
+        said = stopping.take_look()
+    return said
 
 
 def format_decision(decision: StopDecision, level: int, names: Sequence[str], groups: int) -> str:

@@ -22,6 +22,7 @@ from tests.unit.match.test_spoiled_deals import recomputed
 from tests.unit.replay.matches import GAMES, recorded
 
 EXPECTED = Expected(matches=20, deals=2)
+SAID = "Ended early: ada is ahead"
 Tamper = Callable[[str], None]
 
 
@@ -246,9 +247,11 @@ def test_what_was_to_be_played_is_compared(sound: Ledger) -> None:
     sound.transition("cup", {TournamentState.RUNNING}, TournamentState.FINISHED)
     assert found(sound)[0].what == "it is finished with 1 of 20 matches"
     # Without a word why, a rule to end early is no excuse.
-    assert found(sound, replace(EXPECTED, may_end_early=True))[0].what == "it is finished with 1 of 20 matches"
-    sound.transition("cup", {TournamentState.FINISHED}, TournamentState.FINISHED, "Ended early: ada is ahead")
-    assert found(sound, replace(EXPECTED, may_end_early=True)) == []
+    assert found(sound, replace(EXPECTED, decided=lambda _: SAID))[0].what == "it is finished with 1 of 20 matches"
+    sound.transition("cup", {TournamentState.FINISHED}, TournamentState.FINISHED, SAID)
+    assert found(sound, replace(EXPECTED, decided=lambda _: SAID)) == []
+    # And by the results it must be so.
+    assert "it does not end early" in found(sound, replace(EXPECTED, decided=lambda _: ""))[0].what
 
 
 @pytest.mark.parametrize("backend", ["sqlite"])

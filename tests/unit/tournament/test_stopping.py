@@ -10,8 +10,11 @@ from random import Random
 
 import pytest
 
+from services.cli.ledgers import expected_of
 from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
+from services.ledger.auditing import Seen, audit
 from services.ledger.ledger import Ledger
+from services.ledger.values import TournamentState
 from services.tournament.servicer.messages import match_to_proto
 from services.tournament.servicer.plans import Plan, make_plan
 from services.tournament.servicer.stopping import Stopping, parse_decided_groups
@@ -111,6 +114,32 @@ def test_a_decision_in_the_ledger_is_found_there(ledger: Ledger, plan: Plan) -> 
     assert parse_decided_groups(said) == 10
     assert Stopping(ledger, plan.spec, plan.schedule, said).recorded == said
     assert Stopping(ledger, plan.spec, plan.schedule, "An operator has to look.").recorded == ""
+
+
+def test_the_check_computes_the_decision_again_whoever_was_excluded_since(ledger: Ledger, plan: Plan) -> None:
+    def missed(message: str) -> list[str]:
+        ledger.transition("cup", list(TournamentState), TournamentState.FINISHED, message)
+        return [one.what for one in audit(ledger, expected_of, Seen()) if one.where == "results"]
+
+    record(ledger, plan, [number for group in range(10) for number in plan.schedule.numbers(group)])
+    said = all_looks(ledger, plan)
+    assert missed(said) == []
+    so_far = "it is finished with 50 of 300 matches"
+    assert (
+        missed("An operator had to go.")
+        == missed(said.replace("bob", "ada"))
+        == [f"{so_far}; by the results its message should be: {said}"]
+    )
+    assert missed("") == [so_far]
+    ledger.exclude("cup", "fay", annulled=True, reason="found late")
+    assert missed(said) == []
+
+
+def test_the_check_knows_a_decision_that_results_do_not_bear_out(ledger: Ledger, plan: Plan) -> None:
+    record(ledger, plan, range(30))
+    ledger.transition("cup", list(TournamentState), TournamentState.FINISHED, "Ended early: bob is ahead")
+    (what,) = [one.what for one in audit(ledger, expected_of, Seen()) if one.where == "results"]
+    assert what == "it is finished with 30 of 300 matches; by the results it does not end early"
 
 
 def test_matches_beyond_the_decision_are_marked(ledger: Ledger, plan: Plan) -> None:
