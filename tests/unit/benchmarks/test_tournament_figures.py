@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 
 from benchmarks import tournament
 from benchmarks.whole.contest import Contest, fixtures_of, spec_of
 from benchmarks.whole.figures import MIB, Alone, Played, Sample
-from benchmarks.whole.serving import role_of
+from benchmarks.whole.serving import Process, role_of
 from services.common.matches import Entrant
 
 CONTEST = Contest(bots=10, processes=3, matches=50, deals=1, in_flight=10, tables=10)
@@ -82,3 +86,15 @@ def test_alone_plays_what_the_platform_plays() -> None:
         Entrant(name, name) for name in CONTEST.names
     }
     assert sorted(name for share in CONTEST.shares() for name in share) == CONTEST.names
+
+
+def test_a_platform_shares_the_processors_as_the_match_service_alone_does(tmp_path: Path) -> None:
+    """The kernel shares among sessions first: with one of its own a platform was given another part of the machine."""
+    waits = "import signal; print('ready now', flush=True); signal.pause()"
+    started = Process([sys.executable, "-c", waits], tmp_path / "out", {})
+    try:
+        assert started.said("ready (now)") == "now"
+        assert os.getsid(started.pid) == os.getsid(0)
+        assert os.getpgid(started.pid) == started.pid, "a Ctrl-C is not for it"
+    finally:
+        started.close()
