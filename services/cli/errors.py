@@ -26,6 +26,8 @@ class SettingWrong(CommandFailed):
     exit_code = 2
 
 
+UNREACHABLE = "REASON_UNREACHABLE"
+"""The reason when no platform answers."""
 _ABOUT_TOKENS = ("REASON_UNAUTHENTICATED", "REASON_TOKEN_UNKNOWN", "REASON_FORBIDDEN")
 
 
@@ -93,5 +95,5 @@ def _from_rpc(error: Any, server: str, credentials: Credentials | None) -> Comma
 def _unreachable(server: str) -> CommandFailed:
     return CommandFailed(
         f"No platform answers at {server}: start one with `baohuang serve`, or name another with --server HOST:PORT.",
-        "REASON_UNREACHABLE",
+        UNREACHABLE,
     )

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 
 ASSUMED_RATE = 10.0
 """Deals a second of a whole platform, for lack of a better number: bots that answer at once are faster, those that
 think are slower."""
+
+
+def plan_here(spec_yaml: str, new_seed: Callable[[], str]) -> pb.Plan:
+    """What a platform would say of a tournament file that can be read, without one; `new_seed` draws one if need be."""
+    from services.tournament.servicer.messages import plan_to_proto
+    from services.tournament.servicer.plans import sketch
+    from services.tournament.spec import parse_spec
+
+    spec = parse_spec(spec_yaml)
+    return plan_to_proto(sketch(spec if spec.seed is not None else replace(spec, seed=new_seed())))
 
 
 def describe_plan(plan: pb.Plan, rate: float = ASSUMED_RATE) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ from bots_sdk.cli.addresses import server_option
 from bots_sdk.cli.tls import chosen_tls, tls_options
 from services.cli.calling import call_platform
 from services.cli.credentials import token_options
-from services.cli.errors import CommandFailed
+from services.cli.errors import UNREACHABLE, CommandFailed
 
 if TYPE_CHECKING:
     from baohuang.tournament.v1 import tournament_service_pb2 as pb
@@ -64,8 +65,11 @@ def resume(name: str, detach: bool, server: str, as_json: bool) -> None:
 @click.option("--rate", type=click.FloatRange(0.001), help="Deals a second of all tables, to say how long it takes.")
 @common_options
 def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
-    """Check the YAML file SPEC and say what would be played, without starting anything."""
-    from services.cli.plans import ASSUMED_RATE, describe_plan
+    """Check the YAML file SPEC and say what would be played, without starting anything.
+
+    Where no platform answers it is planned here.
+    """
+    from services.cli.plans import ASSUMED_RATE, describe_plan, plan_here
     from services.cli.specs import is_draw_open
     from services.tournament.spec import is_nobody
 
@@ -75,8 +79,19 @@ def plan(spec: Path, rate: float | None, server: str, as_json: bool) -> None:
         planned = await client.plan(text)
         return planned, await _unregistered(server, planned.entrants, client.token)
 
-    planned, strangers = call_platform(server, ask)
+    is_here, strangers = False, list[str]()
+    try:
+        planned, strangers = call_platform(server, ask)
+    except CommandFailed as failed:
+        if failed.reason != UNREACHABLE:
+            raise
+        is_here, planned = True, plan_here(text, lambda: secrets.token_hex(16))
     _show(planned, describe_plan(planned, rate or ASSUMED_RATE), as_json)
+    if is_here:
+        click.echo(
+            f"No platform answers at {server}, so this is planned here: which bots are registered was not looked at.",
+            err=True,
+        )
     if any(is_nobody(name) for name in planned.entrants):
         click.echo("Bots may enter: this is for the fewest that can start it.", err=True)
     if is_draw_open(text):

@@ -16,13 +16,12 @@ from services.ledger import tournaments
 from services.ledger.ledger import Ledger
 from services.ledger.values import Side, Tournament, TournamentState
 from services.tournament.servicer.planner import Planner
-from services.tournament.servicer.plans import Plan, Plans, make_plan, spec_of
+from services.tournament.servicer.plans import Plan, Plans, make_plan, sketch, spec_of
 from services.tournament.servicer.verbs import Verb, verify_allowed
 from services.tournament.spec import (
     EntryRules,
     SpecError,
     TournamentSpec,
-    fewest,
     format_spec,
     house_bot_id,
     line_up_of,
@@ -65,9 +64,7 @@ class Entrance:
     async def plan(self, spec_yaml: str) -> Plan:
         """What a specification would come to, where bots may enter with the fewest. Raises as `read`."""
         spec = await self.read(spec_yaml)
-        if spec.entries is not None:
-            spec = with_line_up(spec, fewest(spec.entries, spec.bots, spec.schedule))
-        return await self._planner.do(lambda: make_plan(spec))
+        return await self._planner.do(lambda: sketch(spec))
 
     async def create(self, spec_yaml: str, state: TournamentState) -> str:
         """Stores a tournament, and settles at once who plays if it is to be running; its name.

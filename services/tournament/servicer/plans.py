@@ -17,7 +17,7 @@ from services.tournament.schedule import (
     report_stages,
     report_timetable,
 )
-from services.tournament.spec import TournamentSpec, parse_spec
+from services.tournament.spec import TournamentSpec, fewest, parse_spec, with_line_up
 
 REMEMBERED = 64
 
@@ -37,6 +37,13 @@ def make_plan(spec: TournamentSpec) -> Plan:
     schedule = make_timetable(spec)
     stages = report_stages(schedule)
     return Plan(spec, schedule, report_timetable(schedule, stages), stages)
+
+
+def sketch(spec: TournamentSpec) -> Plan:
+    """The plan of a specification that has a seed, where bots may enter with the fewest; computing as `make_plan`."""
+    if spec.entries is not None:
+        spec = with_line_up(spec, fewest(spec.entries, spec.bots, spec.schedule))
+    return make_plan(spec)
 
 
 def spec_of(tournament: Tournament) -> TournamentSpec:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
 
 from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from services.cli.plans import describe_plan, describe_qualified
 from services.cli.tables import by_pool, describe_tournament
+from services.cli.tournaments import tournament
 from services.tournament.servicer.messages import plan_to_proto
 from services.tournament.servicer.plans import Plan, make_plan
 from services.tournament.spec import parse_spec
@@ -105,3 +111,27 @@ def test_a_table_marks_who_has_gone_on() -> None:
         ["1", "ann", "→", "final"],
         ["2", "ben", "+0.000", "-"],
     ]
+
+
+NOBODY = ("--server", "127.0.0.1:1")
+
+
+@pytest.mark.parametrize("seed", ["seed: secret\n", ""])
+def test_without_a_platform_the_plan_is_made_here_and_that_is_said(tmp_path: Path, seed: str) -> None:
+    file = tmp_path / "cup.yaml"
+    file.write_text(SPEC.replace("seed: secret\n", seed).replace("draw: snake", "draw: lot"))
+    said = CliRunner().invoke(tournament, ["plan", str(file), *NOBODY])
+    assert said.exit_code == 0, said.output
+    assert said.stdout.startswith("  plan     180 matches, 1440 deals, 13 entrants\n")
+    assert said.stderr.startswith("No platform answers at 127.0.0.1:1, so this is planned here: ")
+    assert ("another lot is drawn" in said.stderr) == (not seed)
+    as_json = CliRunner().invoke(tournament, ["plan", str(file), *NOBODY, "--json"])
+    assert json.loads(as_json.stdout)["matches"] == 180
+
+
+def test_a_plan_made_here_is_for_the_fewest_that_may_enter(tmp_path: Path) -> None:
+    file = tmp_path / "cup.yaml"
+    file.write_text("name: x\nprofile: qingdao\nschedule: full\ndeals: 1\nduplicate: none\nentries: {min: 7}\n")
+    said = CliRunner().invoke(tournament, ["plan", str(file), *NOBODY])
+    assert said.stdout.startswith("  plan     21 matches, 21 deals, 7 entrants\n")
+    assert "this is for the fewest that can start it" in said.stderr
