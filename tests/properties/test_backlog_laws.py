@@ -205,6 +205,14 @@ TestDispatching = Dispatching.TestCase
 TestDispatching.settings = settings(max_examples=60, stateful_step_count=25)
 
 
+def test_with_one_match_at_a_time_who_sits_with_a_slow_bot_holds_up_nobody_else() -> None:
+    """Found by the law below: ten matches in a row with one of the four, and behind them one with none of the five."""
+    fixtures = Stretches(12, [(0, 1), (2, 10)], 946)
+    table = Table(fixtures, Limits(per_service=12, per_bot=1), 1)
+    table.hand_out()
+    assert [order.number for _, order in table.running] == [0, 10]
+
+
 @settings(max_examples=60)
 @given(
     fixtures=st.builds(Stretches, st.integers(6, 12), stretches, seeds),

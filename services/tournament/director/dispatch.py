@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
+from bots_sdk.rules.cards import SEATS
 from services.common.matches import Ending, MatchOrder, MatchOutcome, SeatFaults
 from services.tournament.director.backlog import Backlog, Turn
 from services.tournament.director.lane import Lane
@@ -23,8 +24,9 @@ class Dispatch:
     """
 
     def __init__(self, fixtures: Fixtures, done: Iterable[int], lanes: Sequence[Lane], limits: Limits) -> None:
-        # Where more are slow, slow is what is usual.
-        self.backlog = Backlog(fixtures.matches, done, slow_bots=max(1, len(fixtures.bots) // 8))
+        # Where more are slow, slow is what is usual. With one match at a time, who sits with a slow bot is as slow.
+        slow = max(1, len(fixtures.bots) // 8) * (SEATS if limits.bound_of_bot == 1 else 1)
+        self.backlog = Backlog(fixtures.matches, done, slow_bots=slow)
         self._fixtures = fixtures
         self._lanes = lanes
         self.limits = limits
