@@ -372,6 +372,9 @@ class Director:
             if writes:  # only what is on the disk is confirmed: until then the match service keeps it
                 await asyncio.wait(writes)
             confirmed = max([confirmed, *(number for number, _ in numbered)])
+            if not numbered:
+                self._dispatch.press_on()
+                self._go_on()
 
     def _write(self, order: MatchOrder, outcome: MatchOutcome, *, strike: bool) -> asyncio.Future[None]:
         """Have an outcome written, and the match closed as soon as it is."""

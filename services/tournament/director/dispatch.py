@@ -41,6 +41,7 @@ class Dispatch:
         self._next: list[int] = []
         self._passed = 0
         self._least_remote = 5
+        self._pressed = False
 
     @property
     def running(self) -> int:
@@ -61,6 +62,13 @@ class Dispatch:
             self._pending.update(seat.bot_id for seat in order.seats)
             lane.assign(order)
 
+    def press_on(self) -> None:
+        """Nothing has ended for long: until something does, every match is looked at, whatever its place.
+
+        Otherwise slow bots, if they are many, could keep all others busy a little and idle for the most part.
+        """
+        self._pressed = True
+
     def _choose(self) -> tuple[int, Lane] | None:
         """The match that starts next, and where. It is neither in the backlog nor in a lane."""
         # What was compared before may not start any more: the backlog knows why.
@@ -69,7 +77,7 @@ class Dispatch:
             self.backlog.give_back(number)
         while len(self._next) < self._window:
             # For the sake of a comparison nobody looks far ahead.
-            number_or_none = self.backlog.take(self._turn, lambda: not self._next and self._is_somebody_idle())
+            number_or_none = self.backlog.take(self._turn, self._looks_on)
             if number_or_none is None:
                 break
             self._next.append(number_or_none)
@@ -105,6 +113,7 @@ class Dispatch:
         order = lane.release(attempt)
         if order is not None:
             self._writing[attempt] = order
+            self._pressed = False
             self.backlog.wake(Turn.FULL)
         return order
 
@@ -150,6 +159,10 @@ class Dispatch:
         if any(lane.load < bound for lane in here):
             return Turn.STARTS
         return Turn.FULL if here else Turn.APART
+
+    def _looks_on(self) -> bool:
+        """Whether matches far down the schedule are worth a look."""
+        return self._pressed or (not self._next and (not self.running or self._is_somebody_idle()))
 
     def _is_somebody_idle(self) -> bool:
         """Whether a bot has less than half of what it may have, so none that has merely ended a match, and could play.

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import tracemalloc
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 
 from services.common.matches import Entrant, MatchOrder, MatchOutcome
@@ -63,6 +64,36 @@ def play(dispatch: Dispatch, lanes: list[Lane], ends: Callable[[MatchOrder], boo
 
 def sits(order: MatchOrder, bot: Entrant) -> bool:
     return any(seat == bot for seat in order.seats)
+
+
+class Beside(FakeFixtures):
+    """Ten slow bots are in all matches but the last, each with four others; those of the last have one such match."""
+
+    def __init__(self) -> None:
+        super().__init__(8 * LOOKAHEAD, bots=30)
+        slow, others, last = self.bots[:10], self.bots[10:25], self.bots[25:]
+        self._lineups: list[Sequence[Entrant]] = [(slow[0], *last[:4]), (slow[1], *last[1:])]
+        self._lineups += [(slow[one], *(others[(4 * one + two) % 15] for two in range(4))) for one in range(10)]
+        draw = Random(1)
+        while len(self._lineups) < self.matches - 1:
+            self._lineups.append((draw.choice(slow), *draw.sample(others, 4)))
+        self._lineups.append(last)
+
+    def seats(self, number: int) -> Sequence[Entrant]:
+        return self._lineups[number]
+
+
+async def test_once_nothing_has_ended_for_long_every_match_is_looked_at() -> None:
+    """More bots are slow than are thought possible, and nobody is quite idle: a match has to wait, but not for them."""
+    fixtures, ledger = Beside(), FakeLedger()
+    last = fixtures.matches - 1
+    service = FakeService(decide=lambda order: outcome_of(order) if order.number == last else None)
+    director = direct([service], ledger, fixtures, replace(QUICK, per_bot=3, poll=0.2))
+    run = asyncio.create_task(director.run())
+    await until(director, lambda status: status.matches_done == 1)
+    assert set(ledger.results) == {last}
+    director.cancel()
+    await run
 
 
 async def test_one_slow_bot_of_twenty_keeps_its_bound_and_nothing_else() -> None:
