@@ -41,7 +41,7 @@ AT_ONCE = 250
 """Matches on the way: some of them wait for a bot."""
 LIVE = 200
 """Tables that the first match service is killed with half of."""
-MATCHES = 900
+MATCHES = 660
 MIDDLE = 200
 """Results before which the moments of all kills are. They come later where many matches end at about the same time, or
 the platform goes on while something is waited for: there are enough left for that.

@@ -208,8 +208,7 @@ def names_below(pid: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end: signal.Signals) -> None:
+def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path) -> None:
     """Drained in the middle; the bots stay and come back. What is killed, is so in `test_killed_anywhere.py`."""
     data = tmp_path / "data"
     first = Serve(data)
@@ -217,7 +216,7 @@ def test_a_platform_that_is_started_again_goes_on_by_itself(tmp_path: Path, end:
         try:
             first.tournament("run", str(write_spec(tmp_path, "broken", BOTS, matches=120, deals=1)), "--detach")
             eventually(lambda: first.done("broken") > 10)
-            said = first.interrupt(end)
+            said = first.interrupt(signal.SIGTERM)
             assert "Stopping: running matches are finished" in said
             assert "broken will go on by itself with the next `baohuang serve" in said
             assert first.process.returncode == 0

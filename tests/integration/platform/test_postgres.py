@@ -20,7 +20,7 @@ from .serving import Serve, bot_processes, eventually, is_alive, register_bots, 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(400)]
 
 BOTS = ["greedy-1", "greedy-2", "greedy-3", "random-1", "random-2", "random-3"]
-MATCHES, DEALS = 240, 2
+MATCHES, DEALS = 240, 1
 
 
 @pytest.fixture(scope="module")
