@@ -17,8 +17,8 @@ PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 # postgresql is started by the tests themselves in a folder of their own.
 DEBIAN_TEST_PACKAGES := prometheus openssl iproute2 postgresql
 
-# Workers of pytest. Tests that start Ray share one of them. One more than processors, since some tests wait for clocks.
-JOBS ?= 3
+# Workers of pytest. Tests that start Ray share one of them.
+JOBS ?= 2
 # What make fuzz looks at, all of it if nothing is named, and for how long each.
 TARGETS ?=
 SECONDS ?= 60
