@@ -188,7 +188,7 @@ def addresses(serve: Serve, token: str) -> dict[str, str]:
                 return {}
         return {given.name: given.address for given in found} if all(reached) else {}
 
-    found: dict[str, str] = eventually(ask, 60, "two match services, and a gateway that names them")
+    found: dict[str, str] = eventually(ask, 150, "two match services, and a gateway that names them")
     return found
 
 
