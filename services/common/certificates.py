@@ -1,4 +1,4 @@
-"""Whether the files of TLS are in order: said in one sentence before anything is started with them."""
+"""Whether the files of TLS are in order: said in one sentence before anything is started with them, or renewed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from services.common.errors import SetupError
 from services.common.options import format_option
-from services.common.tls import ServerTls, read_file
+from services.common.tls import ServerTls, TlsContents
 
 SOON = timedelta(days=14)
-"""A certificate that ends within this time is worth a warning."""
+"""A certificate that ends within this time is worth a warning, but only in the last sixth of its life: one that is good
+for a few days is renewed every few days. Prometheus is told the same (deploy/prometheus/rules)."""
 
 _OTHERS = 0o007
 
@@ -29,13 +30,18 @@ def verify_server_tls(tls: ServerTls, told_host: str, now: datetime) -> list[str
     Raises SetupError, with the setting in its metadata: a file cannot be read or is not PEM, the key does not fit, a
     certificate has ended or has not begun, or is not made for this purpose.
     """
-    certificate = _certificates("tls_server_cert", tls.certificate)[0]
-    _verify_pair(tls, certificate)
+    return verify_contents(tls, tls.read(), told_host, now)
+
+
+def verify_contents(tls: ServerTls, contents: TlsContents, told_host: str, now: datetime) -> list[str]:
+    """As `verify_server_tls`, for what has been read of the files already."""
+    certificate = _certificates("tls_server_cert", tls.certificate, contents.certificate)[0]
+    _verify_pair(tls, certificate, contents.key)
     _verify_time("tls_server_cert", tls.certificate, [certificate], now)
     _verify_server_purpose(tls.certificate, certificate)
     checked = [(tls.certificate, certificate)]
-    if tls.client_ca is not None:
-        authorities = _certificates("tls_client_ca", tls.client_ca)
+    if tls.client_ca is not None and contents.client_ca is not None:
+        authorities = _certificates("tls_client_ca", tls.client_ca, contents.client_ca)
         _verify_time("tls_client_ca", tls.client_ca, authorities, now)
         if not any(_may_sign(one) for one in authorities):
             raise SetupError(
@@ -45,6 +51,12 @@ def verify_server_tls(tls: ServerTls, told_host: str, now: datetime) -> list[str
             )
         checked += [(tls.client_ca, one) for one in authorities]
     return list(_remarks(tls, checked, told_host, now))
+
+
+def life_of(tls: ServerTls, contents: TlsContents) -> tuple[datetime, datetime]:
+    """From when to when (UTC) the server's certificate is good. Raises SetupError where there is none."""
+    certificate = _certificates("tls_server_cert", tls.certificate, contents.certificate)[0]
+    return certificate.not_valid_before_utc, certificate.not_valid_after_utc
 
 
 def hosts_of(certificate: x509.Certificate) -> list[str]:
@@ -57,8 +69,7 @@ def hosts_of(certificate: x509.Certificate) -> list[str]:
     return [*names.get_values_for_type(x509.DNSName), *(str(address) for address in addresses)]
 
 
-def _certificates(setting: str, path: Path) -> list[x509.Certificate]:
-    data = read_file(setting, path)
+def _certificates(setting: str, path: Path, data: bytes) -> list[x509.Certificate]:
     try:
         return x509.load_pem_x509_certificates(data)
     except ValueError:
@@ -68,8 +79,8 @@ def _certificates(setting: str, path: Path) -> list[x509.Certificate]:
         ) from None
 
 
-def _verify_pair(tls: ServerTls, certificate: x509.Certificate) -> None:
-    key = _private_key(tls.key)
+def _verify_pair(tls: ServerTls, certificate: x509.Certificate, data: bytes) -> None:
+    key = _private_key(tls.key, data)
     if _public(key.public_key()) != _public(certificate.public_key()):
         raise SetupError(
             f"--tls-server-key is {tls.key}, which does not fit --tls-server-cert, {tls.certificate}: the two are made "
@@ -78,8 +89,7 @@ def _verify_pair(tls: ServerTls, certificate: x509.Certificate) -> None:
         )
 
 
-def _private_key(path: Path) -> PrivateKeyTypes:
-    data = read_file("tls_server_key", path)
+def _private_key(path: Path, data: bytes) -> PrivateKeyTypes:
     # What is raised here may quote the file; nothing of it is handed on.
     try:
         return serialization.load_pem_private_key(data, None)
@@ -132,7 +142,8 @@ def _remarks(
     if mode & _OTHERS:
         yield f"the private key {tls.key} can be read by every user of this machine: chmod 600 {tls.key}"
     for path, certificate in checked:
-        if now + SOON > certificate.not_valid_after_utc:
+        life = certificate.not_valid_after_utc - certificate.not_valid_before_utc
+        if now + min(SOON, life / 6) > certificate.not_valid_after_utc:
             verb = "ends" if now <= certificate.not_valid_after_utc else "has ended"
             yield f"a certificate in {path} {verb} on {_format(certificate.not_valid_after_utc)}: renew it"
     hosts = hosts_of(checked[0][1])

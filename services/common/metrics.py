@@ -1,8 +1,9 @@
 """Every metric of the platform, what it means, and who counts it.
 
 One object per process and subject: `MatchMetrics` in a match service, `TournamentMetrics` in a director, `LobbyMetrics`
-in the gateway, `LedgerMetrics` wherever the ledger is written. The owner adds to plain attributes or calls a method;
-scraping reads them. Labels come from enums only, and every value is there from the start: zero instead of nothing.
+in the gateway, `LedgerMetrics` wherever the ledger is written, `TlsMetrics` in each of them. The owner adds to plain
+attributes or calls a method; scraping reads them. Labels come from enums only, and every value is there from the start:
+zero instead of nothing.
 
 Nothing here tells one table, match or bot from another, and nothing tells what is hidden in a deal (see `HOLD_BACK`).
 `docs/metrics.md` is made from this module.
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import platform
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
@@ -141,6 +142,22 @@ ROWS = Family("baohuang_ledger_rows_total", Kind.COUNTER, "Rows written to the l
 WRITE_TIME = Family(
     "baohuang_ledger_write_seconds", Kind.HISTOGRAM, "How long a transaction took, waiting for other writers included."
 )
+CERTIFICATE_BEGINS = Family(
+    "baohuang_tls_certificate_begins_timestamp_seconds",
+    Kind.GAUGE,
+    "From when the certificate is good that new connections are shown, in seconds since 1970; 0 without TLS.",
+)
+CERTIFICATE_ENDS = Family(
+    "baohuang_tls_certificate_ends_timestamp_seconds",
+    Kind.GAUGE,
+    "When the certificate ends that new connections are shown, in seconds since 1970; 0 without TLS.",
+)
+FILES_REFUSED = Family(
+    "baohuang_tls_files_refused",
+    Kind.GAUGE,
+    "1 while the files of TLS cannot be used as they are and those from before go on; why is in the log.",
+)
+RENEWALS = Family("baohuang_tls_renewals_total", Kind.COUNTER, "Renewed files of TLS taken since this process started.")
 
 
 class MetricGroup(Collector):
@@ -351,10 +368,33 @@ class LobbyMetrics(MetricGroup):
         yield REFUSED.numbers(self._refused)
 
 
+class TlsMetrics(MetricGroup):
+    """What a process knows of its TLS, of whatever it listens with; `look` is called first, to have it up to date."""
+
+    families = (CERTIFICATE_BEGINS, CERTIFICATE_ENDS, FILES_REFUSED, RENEWALS)
+
+    def __init__(self) -> None:
+        self.certificate_begins_at = self.certificate_ends_at = 0.0
+        self.files_are_refused = False
+        self.renewals = 0
+        self.look: Callable[[], None] = _nothing
+
+    def collect(self) -> Iterator[Metric]:
+        self.look()
+        yield CERTIFICATE_BEGINS.number(self.certificate_begins_at)
+        yield CERTIFICATE_ENDS.number(self.certificate_ends_at)
+        yield FILES_REFUSED.number(int(self.files_are_refused))
+        yield RENEWALS.number(self.renewals)
+
+
+def _nothing() -> None:
+    """There is no TLS."""
+
+
 GROUPS: dict[Role, tuple[type[MetricGroup], ...]] = {
-    Role.GATEWAY: (BuildMetrics, LobbyMetrics, LedgerMetrics),
-    Role.MATCH_SERVICE: (BuildMetrics, MatchMetrics),
-    Role.DIRECTOR: (BuildMetrics, TournamentMetrics, LedgerMetrics),
+    Role.GATEWAY: (BuildMetrics, LobbyMetrics, LedgerMetrics, TlsMetrics),
+    Role.MATCH_SERVICE: (BuildMetrics, MatchMetrics, TlsMetrics),
+    Role.DIRECTOR: (BuildMetrics, TournamentMetrics, LedgerMetrics, TlsMetrics),
 }
 """Which metrics a process of each role has."""
 

@@ -16,8 +16,8 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from services.common.errors import SetupError
+from services.common.live_tls import LiveTls
 from services.common.targets import format_address
-from services.common.tls import ServerTls
 
 PATIENCE = 10.0
 """Seconds for a client to do its part, all of it: a handshake, a request, reading an answer."""
@@ -40,7 +40,7 @@ def serve_metrics(
     port: int = 0,
     *,
     reachable_host: str = "",
-    tls: ServerTls | None = None,
+    tls: LiveTls | None = None,
     patience: float = PATIENCE,
 ) -> MetricsServer:
     """Serve `/metrics`; port 0: any free one. `reachable_host`: what others are told instead of `host`.

@@ -1,20 +1,25 @@
-"""TLS of everything that listens: the files that an operator names, and what gRPC and HTTP servers make of them.
+"""TLS of everything that listens: the files that an operator names, and what is in them at one moment.
 
-Whether the files are in order is said by `certificates.py`, once, at the start. Every process reads them itself when it
-begins to listen, so one that Ray restarts takes what lies there by then.
+Whether they are in order is said by `certificates.py`; `live_tls.py` serves them, and what takes their place later.
 """
 
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import grpc
-import grpc.aio
 
 from services.common.errors import SetupError
 from services.common.options import format_option
+
+
+@dataclass(frozen=True, slots=True)
+class TlsContents:
+    """What is in the files of a server."""
+
+    certificate: bytes
+    key: bytes = field(repr=False)
+    client_ca: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +36,16 @@ class ServerTls:
     key: Path
     client_ca: Path | None = None
 
-    def grpc_credentials(self) -> grpc.ServerCredentials:
-        """For `add_secure_port`. Raises SetupError when a file cannot be read."""
-        pair = (read_file("tls_server_key", self.key), read_file("tls_server_cert", self.certificate))
-        if self.client_ca is None:
-            return grpc.ssl_server_credentials([pair])
-        client_ca = read_file("tls_client_ca", self.client_ca)
-        return grpc.ssl_server_credentials([pair], client_ca, require_client_auth=True)
+    def read(self) -> TlsContents:
+        """What is in them now. Raises SetupError when a file cannot be read."""
+        return TlsContents(
+            read_file("tls_server_cert", self.certificate),
+            read_file("tls_server_key", self.key),
+            None if self.client_ca is None else read_file("tls_client_ca", self.client_ca),
+        )
 
     def http_context(self) -> ssl.SSLContext:
-        """For servers of HTTP. Raises SetupError when a file cannot be used."""
+        """What Python's own TLS needs, with the files as they are now. Raises SetupError when one cannot be used."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
@@ -50,15 +55,8 @@ class ServerTls:
                 context.verify_mode = ssl.CERT_REQUIRED
         except (OSError, ValueError) as error:  # SSLError is an OSError
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "not PEM"
-            raise SetupError(f"The files of TLS cannot be used ({reason}): they were in order at the start.") from None
+            raise SetupError(f"The files of TLS cannot be used ({reason}): see what has been put in place.") from None
         return context
-
-
-def listen(server: grpc.aio.Server, address: str, tls: ServerTls | None) -> int:
-    """Let the server listen at HOST:PORT; the port. Raises RuntimeError when it cannot, SetupError as above."""
-    if tls is None:
-        return server.add_insecure_port(address)
-    return server.add_secure_port(address, tls.grpc_credentials())
 
 
 def read_file(setting: str, path: Path) -> bytes:

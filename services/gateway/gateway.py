@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from baohuang.access.v1 import access_service_pb2_grpc
 from baohuang.lobby.v1 import lobby_service_pb2_grpc
@@ -16,7 +16,8 @@ from services.access.interceptor import AccessInterceptor
 from services.access.needs import AccessRules, Need
 from services.access.servicer import AccessServicer
 from services.common.clock import Clock
-from services.common.metrics import LedgerMetrics, LobbyMetrics, make_registry
+from services.common.live_tls import live_tls
+from services.common.metrics import LedgerMetrics, LobbyMetrics, TlsMetrics, make_registry
 from services.common.peers import network_of
 from services.common.settings import Settings
 from services.common.targets import Role, Target, format_address
@@ -54,6 +55,7 @@ class GatewayMetrics:
 
     lobby: LobbyMetrics
     ledger: LedgerMetrics
+    tls: TlsMetrics = field(default_factory=TlsMetrics)
 
 
 class Gateway:
@@ -77,6 +79,8 @@ class Gateway:
         self._settings = settings
         self._match_services: list[Target] = []
         self._own: list[Target] = []
+        self._clock = clock
+        self._tls_metrics = metrics.tls
         self._dismiss = dismiss
         rules = AccessRules(settings.read_requires_token, settings.registration_is_open)
         self.gate = Gate(ledger, rules, clock, metrics.lobby)
@@ -102,16 +106,16 @@ class Gateway:
             access=AccessInterceptor(self.gate),
         )
         view = PlatformView(self.desk, ledger, self._is_attending, lambda: self.targets)
-        self._app = make_app(
-            view, make_registry(Role.GATEWAY, metrics.lobby, metrics.ledger), clock, self._admit_reader
-        )
+        registry = make_registry(Role.GATEWAY, metrics.lobby, metrics.ledger, metrics.tls)
+        self._app = make_app(view, registry, clock, self._admit_reader)
         self._web: WebServer | None = None
 
     async def start(self) -> Addresses:
-        """Begin to listen. Raises SetupError when an address is taken."""
+        """Begin to listen. Raises SetupError when an address is taken, or the files of TLS cannot be used."""
         settings = self._settings
-        self._web = await serve_web(self._app, settings.host, settings.http_port, tls=settings.tls)
-        port = await self._grpc.start(settings.host, settings.port, settings.tls)
+        tls = live_tls(settings.tls, settings.reachable_host, self._tls_metrics, self._clock)
+        self._web = await serve_web(self._app, settings.host, settings.http_port, tls=tls)
+        port = await self._grpc.start(settings.host, settings.port, tls)
         http = format_address(settings.reachable_host, int(self._web.address.rpartition(":")[2]))
         self._own = [Target(Role.GATEWAY, "gateway", http)]
         return Addresses(format_address(settings.reachable_host, port), http)

@@ -12,9 +12,9 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha import reflection
 
 from services.common.errors import ErrorInterceptor, Reason, SetupError
+from services.common.live_tls import LiveTls, listen
 from services.common.peers import StreamsInterceptor
 from services.common.targets import format_address
-from services.common.tls import ServerTls, listen
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 
 ATTEND = "/baohuang.lobby.v1.LobbyService/Attend"
@@ -52,7 +52,7 @@ class GrpcServer:
         add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, HEALTH, reflection.SERVICE_NAME), self._server)
 
-    async def start(self, host: str, port: int, tls: ServerTls | None = None) -> int:
+    async def start(self, host: str, port: int, tls: LiveTls | None = None) -> int:
         """Begin to listen; the port. Raises SetupError when it is taken."""
         address = format_address(host, port)
         try:

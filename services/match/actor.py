@@ -12,9 +12,10 @@ import ray
 
 from services.common.clock import SystemClock
 from services.common.errors import SetupError
+from services.common.live_tls import live_tls
 from services.common.logging import configure_logging
 from services.common.matches import MatchOrder, MatchOutcome
-from services.common.metrics import MatchMetrics, make_registry
+from services.common.metrics import MatchMetrics, TlsMetrics, make_registry
 from services.common.places import Place, place_of
 from services.common.scraping import serve_metrics
 from services.common.settings import Settings
@@ -60,7 +61,8 @@ class MatchServiceActor:
             self._place, self._misplaced = Place(settings.host, settings.reachable_host), error
         self._incarnation = uuid.uuid4().hex
         metrics = MatchMetrics()
-        self._registry = make_registry(Role.MATCH_SERVICE, metrics)
+        self._tls_metrics = TlsMetrics()
+        self._registry = make_registry(Role.MATCH_SERVICE, metrics, self._tls_metrics)
         self._name = match_settings.name
         self._leases = Leases(self._name, self._incarnation)
         self._service = MatchService(replace(match_settings, host=self._place.host), metrics, SystemClock())
@@ -70,10 +72,11 @@ class MatchServiceActor:
         configure_logging(self._name, self._settings)
         if self._misplaced is not None:
             raise self._misplaced
-        address = await self._service.start()
-        relieve_collector()
         reachable = self._place.reachable_host
-        metrics = serve_metrics(self._registry, self._place.host, reachable_host=reachable, tls=self._settings.tls)
+        tls = live_tls(self._settings.tls, reachable, self._tls_metrics, SystemClock())
+        address = await self._service.start(tls=tls)
+        relieve_collector()
+        metrics = serve_metrics(self._registry, self._place.host, reachable_host=reachable, tls=tls)
         _log.info("listening", extra={"address": address, "incarnation": self._incarnation})
         return MatchServiceDescription(
             name=self._name,
@@ -144,7 +147,6 @@ def start_match_services(settings: Settings, ticket_key: bytes) -> dict[str, ray
             port=settings.match_port + index if settings.match_port else 0,
             ticket_key=ticket_key,
             heartbeat_s=settings.heartbeat.total_seconds(),
-            tls=settings.tls,
         )
         handles[match_settings.name] = actor.options(name=match_settings.name).remote(settings, match_settings, home)
     return handles

@@ -16,12 +16,12 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
 from services.common.clock import Clock
 from services.common.errors import ErrorInterceptor, SetupError
+from services.common.live_tls import LiveTls, listen
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics
 from services.common.peers import StreamsInterceptor
 from services.common.targets import format_address
 from services.common.tickets import TokenEnd
-from services.common.tls import ServerTls, listen
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 from services.match.floor import Floor
 from services.match.riding import LOOK_S
@@ -44,7 +44,6 @@ class MatchServiceSettings:
     heartbeat_s: float = 5.0
     window: int = 1
     message_limit: int = MESSAGE_LIMIT
-    tls: ServerTls | None = None
 
 
 class MatchService:
@@ -70,7 +69,7 @@ class MatchService:
 
     # ---- life
 
-    async def start(self, extra_handlers: Sequence[grpc.GenericRpcHandler] = ()) -> str:
+    async def start(self, extra_handlers: Sequence[grpc.GenericRpcHandler] = (), *, tls: LiveTls | None = None) -> str:
         """Begins to listen; returns HOST:PORT. `extra_handlers` are served beside the match service.
 
         Raises:
@@ -96,7 +95,7 @@ class MatchService:
         add_HealthServicer_to_server(self._health, server)
         address = format_address(settings.host, settings.port)
         try:
-            port = listen(server, address, settings.tls)
+            port = listen(server, address, tls)
         except RuntimeError as error:
             raise SetupError(f"{address} cannot be listened on: is the port in use?") from error
         await server.start()

@@ -13,9 +13,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from services.common.clock import SystemClock
 from services.common.errors import PlatformError
+from services.common.live_tls import live_tls
 from services.common.logging import configure_logging
 from services.common.matches import MatchOrder, MatchOutcome
-from services.common.metrics import LedgerMetrics, TournamentMetrics, make_registry
+from services.common.metrics import LedgerMetrics, TlsMetrics, TournamentMetrics, make_registry
 from services.common.scraping import serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role, Target
@@ -52,10 +53,12 @@ class DirectorActor:
 
     async def _start(self) -> tuple[Director | None, Target]:
         configure_logging(f"director-{self._tournament}", self._settings)
-        writes = LedgerMetrics()
-        registry = make_registry(Role.DIRECTOR, self._metrics, writes)
+        writes, tls_metrics = LedgerMetrics(), TlsMetrics()
+        registry = make_registry(Role.DIRECTOR, self._metrics, writes, tls_metrics)
         settings = self._settings
-        metrics = serve_metrics(registry, settings.host, reachable_host=settings.reachable_host, tls=settings.tls)
+        reachable = settings.reachable_host
+        tls = live_tls(settings.tls, reachable, tls_metrics, SystemClock())
+        metrics = serve_metrics(registry, settings.host, reachable_host=reachable, tls=tls)
         target = Target(Role.DIRECTOR, self._tournament, metrics.address)
         director, stored = await asyncio.to_thread(self._prepare, writes)
         if director is not None:

@@ -14,8 +14,8 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from services.common.errors import SetupError
+from services.common.live_tls import LiveTls
 from services.common.targets import format_address
-from services.common.tls import ServerTls
 
 GRACE_SECONDS = 2
 """How long requests may go on when the server is closed."""
@@ -88,7 +88,7 @@ async def serve_web(
     host: str,
     port: int = 0,
     *,
-    tls: ServerTls | None = None,
+    tls: LiveTls | None = None,
     patience: float = PATIENCE_SECONDS,
     connections: int = CONNECTIONS,
 ) -> WebServer:

@@ -6,10 +6,33 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
+import grpc
+
 from bots_sdk.client import Tls
 from services.common.authority import Authority, Issued
 from services.common.clock import SystemClock
+from services.common.live_tls import LiveTls
+from services.common.metrics import TlsMetrics
 from services.common.tls import ServerTls
+
+
+def live(tls: ServerTls, metrics: TlsMetrics | None = None) -> LiveTls:
+    """As a process of the platform has it."""
+    return LiveTls(tls, "127.0.0.1", metrics or TlsMetrics(), SystemClock())
+
+
+def grpc_credentials(tls: ServerTls) -> grpc.ServerCredentials:
+    """Of a server that has nothing to do with the platform."""
+    files = tls.read()
+    pairs = [(files.key, files.certificate)]
+    return grpc.ssl_server_credentials(pairs, files.client_ca, require_client_auth=files.client_ca is not None)
+
+
+def renew(tls: ServerTls, by: ServerTls) -> None:
+    """Puts other files in the place of a server's, one after the other."""
+    for old, new in ((tls.key, by.key), (tls.certificate, by.certificate), (tls.client_ca, by.client_ca)):
+        if old is not None and new is not None:
+            old.write_bytes(new.read_bytes())
 
 
 class Certificates:

@@ -7,10 +7,11 @@ import contextlib
 import socket
 import ssl
 import subprocess
+import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from bots_sdk.client.duplex import Duplex
 from bots_sdk.errors import ArenaError, TicketRejected, TlsFailed, TlsFault, TokenRejected
 from services.cli.client import connect
 from services.common.clock import SystemClock
-from services.common.metrics import LedgerMetrics, LobbyMetrics, MatchMetrics, make_registry
+from services.common.metrics import LedgerMetrics, LobbyMetrics, MatchMetrics, TlsMetrics, make_registry
 from services.common.scraping import MetricsServer, serve_metrics
 from services.common.settings import Settings
 from services.common.targets import Role
@@ -35,7 +36,7 @@ from services.common.tls import ServerTls
 from services.gateway.gateway import Addresses, Gateway, GatewayMetrics
 from services.ledger.ledger import Ledger
 from services.match.service import MatchService, MatchServiceSettings
-from tests.integration.certificates import Certificates
+from tests.integration.certificates import Certificates, live, renew
 
 
 @dataclass
@@ -60,11 +61,14 @@ async def serving(data: Path, tls: ServerTls | None) -> AsyncIterator[Whole]:
             metrics=GatewayMetrics(LobbyMetrics(), LedgerMetrics()),
             clock=SystemClock(),
         )
-        service = make_match_service(tls)
-        metrics = serve_metrics(make_registry(Role.MATCH_SERVICE, MatchMetrics()), "127.0.0.1", tls=tls)
+        service = make_match_service()
+        tls_metrics = TlsMetrics()
+        of_service = None if tls is None else live(tls, tls_metrics)
+        registry = make_registry(Role.MATCH_SERVICE, MatchMetrics(), tls_metrics)
+        metrics = serve_metrics(registry, "127.0.0.1", tls=of_service)
         addresses = await gateway.start()
         try:
-            yield Whole(addresses, await service.start(), metrics.address)
+            yield Whole(addresses, await service.start(tls=of_service), metrics.address)
         finally:
             await asyncio.to_thread(metrics.close)
             await service.stop()
@@ -74,8 +78,8 @@ async def serving(data: Path, tls: ServerTls | None) -> AsyncIterator[Whole]:
 NAMES = ("tls_server_cert", "tls_server_key", "tls_client_ca")
 
 
-def make_match_service(tls: ServerTls | None, port: int = 0) -> MatchService:
-    settings = MatchServiceSettings("match-1", port=port, ticket_key=b"k" * 32, tls=tls)
+def make_match_service() -> MatchService:
+    settings = MatchServiceSettings("match-1", ticket_key=b"k" * 32)
     return MatchService(settings, MatchMetrics(), SystemClock())
 
 
@@ -85,8 +89,16 @@ def ours(tmp_path: Path) -> Certificates:
 
 
 @pytest.fixture
-async def demanding(tmp_path: Path, ours: Certificates) -> AsyncIterator[Whole]:
-    async with serving(tmp_path, ours.server(client_ca=ours.ca)) as whole:
+def files(ours: Certificates, tmp_path: Path) -> ServerTls:
+    """Of a server that demands certificates; what it takes is in a file of its own, to be renewed."""
+    client_ca = tmp_path / "clients.pem"
+    client_ca.write_bytes(ours.ca.read_bytes())
+    return ours.server(client_ca=client_ca)
+
+
+@pytest.fixture
+async def demanding(tmp_path: Path, files: ServerTls) -> AsyncIterator[Whole]:
+    async with serving(tmp_path, files) as whole:
         yield whole
 
 
@@ -203,7 +215,7 @@ async def test_old_versions_are_not_spoken(demanding: Whole, ours: Certificates,
 
 @pytest.fixture
 def metrics(ours: Certificates) -> Iterator[MetricsServer]:
-    server = serve_metrics(make_registry(Role.DIRECTOR), "127.0.0.1", tls=ours.server())
+    server = serve_metrics(make_registry(Role.DIRECTOR), "127.0.0.1", tls=live(ours.server()))
     yield server
     server.close()
 
@@ -220,19 +232,95 @@ async def test_who_is_slow_with_his_handshake_keeps_nobody_waiting(metrics: Metr
 # ---- certificates that are renewed
 
 
-async def test_a_new_life_of_a_match_service_takes_the_files_that_are_there_by_then(ours: Certificates) -> None:
-    tls, renewed = ours.server(), ours.server()
-    first = make_match_service(tls)
-    address = await first.start()
-    before = await serial_of(address)
-    await first.stop()
-    tls.certificate.write_bytes(renewed.certificate.read_bytes())
-    tls.key.write_bytes(renewed.key.read_bytes())
-    second = make_match_service(tls, int(address.rpartition(":")[2]))
-    await second.start()
-    assert before != await serial_of(address)
-    assert await serial_of(address) == x509.load_pem_x509_certificate(renewed.certificate.read_bytes()).serial_number
-    await second.stop()
+async def test_renewed_files_are_served_without_a_restart_and_streams_stay_open(
+    demanding: Whole, files: ServerTls, ours: Certificates, tmp_path: Path
+) -> None:
+    """The authority of the clients is another one too: who is in stays in, and comes in anew with renewed files."""
+    client = ours.client()
+    assert client.certificate is not None
+    assert client.key is not None
+    addresses = (demanding.gateway.grpc, demanding.gateway.http, demanding.match, demanding.metrics)
+    before = {await serial_of(address) for address in addresses}
+    async with (
+        staying_in(demanding.gateway.grpc, client) as in_gateway,
+        staying_in(demanding.match, client) as in_match,
+    ):
+        others = Certificates(tmp_path / "others")
+        renewed = others.server(client_ca=others.ca)
+        renew(files, renewed)
+        for address in addresses:
+            await until_shown(address, renewed)
+        assert serial_in(renewed) not in before
+        for address in (demanding.gateway.grpc, demanding.match):
+            assert (
+                await handshake_fault(address, Tls(others.ca, client.certificate, client.key))
+                is TlsFault.CLIENT_CERTIFICATE_REFUSED
+            )
+        # The client's files are renewed, and the same client comes in with them.
+        for old, new in zip((client.ca, client.certificate, client.key), astuple(others.client()), strict=True):
+            old.write_bytes(new.read_bytes())  # type: ignore[union-attr]
+        for address in (demanding.gateway.grpc, demanding.match):
+            assert await health_of(address, client) == health_pb2.HealthCheckResponse.SERVING
+        for address in (demanding.gateway.http, demanding.metrics):
+            text = await read(f"https://{address}/metrics", client)
+            assert "baohuang_tls_renewals_total 1.0" in text
+        assert await in_gateway()
+        assert await in_match()
+
+
+async def test_half_written_files_keep_nobody_out(demanding: Whole, files: ServerTls, ours: Certificates) -> None:
+    client = ours.client()
+    addresses = (demanding.gateway.grpc, demanding.gateway.http, demanding.match, demanding.metrics)
+    (before,) = {await serial_of(address) for address in addresses}
+    renewed = ours.server(client_ca=ours.ca)
+    files.key.write_bytes(renewed.key.read_bytes())
+    for address in (demanding.gateway.http, demanding.metrics):
+        await until_read(f"https://{address}/metrics", client, "baohuang_tls_files_refused 1.0")
+    assert {await serial_of(address) for address in addresses} == {before}
+    for address in (demanding.gateway.grpc, demanding.match):
+        assert await health_of(address, client) == health_pb2.HealthCheckResponse.SERVING
+    files.certificate.write_bytes(renewed.certificate.read_bytes())
+    for address in addresses:
+        await until_shown(address, renewed)
+    for address in (demanding.gateway.http, demanding.metrics):
+        assert "baohuang_tls_files_refused 0.0" in await read(f"https://{address}/metrics", client)
+
+
+@contextlib.asynccontextmanager
+async def staying_in(address: str, tls: Tls) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
+    """A stream that is opened before; the function says whether it is open still and something comes over it."""
+    channel = open_channel(address, tls)
+    stub: Any = health_pb2_grpc.HealthStub(channel)
+    watch = stub.Watch(health_pb2.HealthCheckRequest())
+    await watch.read()
+
+    async def is_in() -> bool:
+        # Over the connection of the stream: a channel has one, and a new one would not be let in.
+        return not watch.done() and (await stub.Check(health_pb2.HealthCheckRequest(), timeout=60)).status == 1
+
+    try:
+        yield is_in
+    finally:
+        watch.cancel()
+        await channel.close()
+
+
+async def until_shown(address: str, tls: ServerTls) -> None:
+    end = time.monotonic() + 60
+    while await serial_of(address) != serial_in(tls):
+        assert time.monotonic() < end
+        await asyncio.sleep(0.05)
+
+
+async def until_read(url: str, tls: Tls, text: str) -> None:
+    end = time.monotonic() + 60
+    while text not in await read(url, tls):
+        assert time.monotonic() < end
+        await asyncio.sleep(0.05)
+
+
+def serial_in(tls: ServerTls) -> int:
+    return x509.load_pem_x509_certificate(tls.certificate.read_bytes()).serial_number
 
 
 async def serial_of(address: str) -> int:

@@ -9,6 +9,7 @@ import socket
 import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import astuple
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
@@ -25,7 +26,7 @@ from bots_sdk.testing.fake_lobby import FakeLobby
 from bots_sdk.testing.fake_match_service import FakeMatchService
 from bots_sdk.testing.hosted_match import HostedMatch, host
 from services.common.tls import ServerTls
-from tests.integration.certificates import Certificates
+from tests.integration.certificates import Certificates, grpc_credentials
 
 TOKEN = "token-of-mine"
 DAY = timedelta(days=1)
@@ -48,7 +49,7 @@ async def register(tls: Tls | None, lobby: FakeLobby, address: str = "") -> str:
 
 async def fault_of(server: ServerTls | None, client: Tls | None) -> TlsFailed:
     """What a client says of a lobby; every call says the same."""
-    async with FakeLobby(None if server is None else server.grpc_credentials()) as lobby:
+    async with FakeLobby(None if server is None else grpc_credentials(server)) as lobby:
         lobby.tokens[TOKEN] = "bot-1"
         with pytest.raises(TlsFailed) as caught:
             await register(client, lobby)
@@ -64,23 +65,23 @@ async def fault_of(server: ServerTls | None, client: Tls | None) -> TlsFailed:
 
 
 async def test_whoever_trusts_the_authority_is_served(ours: Certificates) -> None:
-    async with FakeLobby(ours.server().grpc_credentials()) as lobby:
+    async with FakeLobby(grpc_credentials(ours.server())) as lobby:
         assert await register(ours.trusting, lobby) == "token-1"
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 async def test_the_name_that_is_called_is_the_one_that_counts(ours: Certificates, host: str) -> None:
-    async with FakeLobby(ours.server().grpc_credentials()) as lobby:
+    async with FakeLobby(grpc_credentials(ours.server())) as lobby:
         assert await register(ours.trusting, lobby, f"{host}:{lobby.address.rpartition(':')[2]}") == "token-1"
 
 
 async def test_who_has_a_certificate_is_let_in_where_one_is_demanded(ours: Certificates) -> None:
-    async with FakeLobby(ours.server(client_ca=ours.ca).grpc_credentials()) as lobby:
+    async with FakeLobby(grpc_credentials(ours.server(client_ca=ours.ca))) as lobby:
         assert await register(ours.client(), lobby) == "token-1"
 
 
 async def test_a_certificate_that_nobody_asks_for_does_no_harm(ours: Certificates, strangers: Certificates) -> None:
-    async with FakeLobby(ours.server().grpc_credentials()) as lobby:
+    async with FakeLobby(grpc_credentials(ours.server())) as lobby:
         assert await register(strangers.client(ca=ours.ca), lobby) == "token-1"
 
 
@@ -88,7 +89,7 @@ async def test_the_authorities_of_the_system_are_trusted(
     ours: Certificates, strangers: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(ours.ca))
-    async with FakeLobby(ours.server().grpc_credentials()) as lobby:
+    async with FakeLobby(grpc_credentials(ours.server())) as lobby:
         assert await register(Tls(), lobby) == "token-1"
     fault = await fault_of(strangers.server(), Tls())
     assert fault.fault is TlsFault.UNTRUSTED
@@ -312,8 +313,8 @@ class Platform:
 @contextlib.asynccontextmanager
 async def running(lobby: ServerTls | None, service: ServerTls | None, tls: Tls | None) -> AsyncIterator[Platform]:
     async with (
-        FakeLobby(None if lobby is None else lobby.grpc_credentials()) as first,
-        FakeMatchService(None if service is None else service.grpc_credentials()) as second,
+        FakeLobby(None if lobby is None else grpc_credentials(lobby)) as first,
+        FakeMatchService(None if service is None else grpc_credentials(service)) as second,
     ):
         made = Platform(first, second, tls)
         try:
@@ -348,18 +349,34 @@ async def test_a_fault_later_is_said_once_and_waited_out(ours: Certificates, str
         await (await platform.service.next_stream()).welcome()
         for part in (platform.lobby, platform.service):
             await part.stop()
-            part.credentials = strangers.server().grpc_credentials()
+            part.credentials = grpc_credentials(strangers.server())
             await part.start()
         await platform.until(lambda: len([line for line in platform.said if "is not trusted" in line]) == 2)
         for part in (platform.lobby, platform.service):
             await part.stop()
-            part.credentials = ours.server().grpc_credentials()
+            part.credentials = grpc_credentials(ours.server())
             await part.start()
         await (await platform.service.next_stream()).welcome()
         await platform.until(
             lambda: platform.said[-1].startswith("in the lobby") or "in the lobby" in platform.said[-2]
         )
         assert len([line for line in platform.said if "is not trusted" in line]) == 2, platform.said
+
+
+async def test_a_bot_comes_in_anew_with_what_its_files_are_by_then(ours: Certificates, strangers: Certificates) -> None:
+    """Another authority altogether: for the server, and for the bot."""
+    before, after = ours.client(), strangers.client()
+    demanding = ours.server(client_ca=ours.ca)
+    async with running(demanding, demanding, before) as platform:
+        await (await platform.service.next_stream()).welcome()
+        for old, new in zip(astuple(before), astuple(after), strict=True):
+            old.write_bytes(new.read_bytes())
+        for part in (platform.lobby, platform.service):
+            await part.stop()
+            part.credentials = grpc_credentials(strangers.server(client_ca=strangers.ca))
+            await part.start()
+        await (await platform.service.next_stream()).welcome()
+        await platform.until(lambda: sum(line.startswith("in the lobby") for line in platform.said) == 2)
 
 
 async def test_a_server_that_is_down_is_waited_for_as_ever(ours: Certificates) -> None:
@@ -392,7 +409,7 @@ async def baohuang(*arguments: str, **variables: str) -> tuple[int | None, str, 
 
 
 async def test_bot_run_ends_with_the_sentence(ours: Certificates, strangers: Certificates) -> None:
-    async with FakeLobby(ours.server(client_ca=ours.ca).grpc_credentials()) as lobby:
+    async with FakeLobby(grpc_credentials(ours.server(client_ca=ours.ca))) as lobby:
         run = ["bot", "run", "greedy", "--server", lobby.address]
         for options, sentence in {
             (): "speaks TLS, but was called in plain text",
@@ -414,7 +431,7 @@ async def test_options_and_variables_do_the_same(ours: Certificates) -> None:
     files = {"CA": str(ours.ca), "CERT": str(tls.certificate), "KEY": str(tls.key)}
     options = [word for name, file in files.items() for word in (f"--tls-{name.lower()}", file)]
     variables = {f"BAOHUANG_TLS_{name}": file for name, file in files.items()}
-    async with FakeLobby(ours.server(client_ca=ours.ca).grpc_credentials()) as lobby:
+    async with FakeLobby(grpc_credentials(ours.server(client_ca=ours.ca))) as lobby:
         code, out, err = await baohuang("bot", "register", "ann", "--server", lobby.address, *options)
         assert (code, out) == (0, "token-1\n"), err
         assert f"baohuang bot run my_bot.py:MyBot --server {lobby.address} {' '.join(options)}" in err

@@ -102,7 +102,6 @@ def test_a_key_is_not_shown(authority: Authority) -> None:
 def test_files_in_order_are_worth_no_word(good: ServerTls) -> None:
     assert verify_server_tls(good, "arena.example.org", NOW) == []
     assert verify_server_tls(good, "::1", NOW) == []
-    good.grpc_credentials()
     good.http_context()
 
 
@@ -121,7 +120,7 @@ def test_a_file_that_is_not_there(good: ServerTls, tmp_path: Path) -> None:
     assert sentence_about(ServerTls(good.certificate, good.key, none)) == f"--tls-client-ca {said}"
     for broken in (ServerTls(none, good.key), ServerTls(good.certificate, none), ServerTls(*_pair(good), none)):
         with pytest.raises(SetupError, match="cannot be read"):
-            broken.grpc_credentials()
+            broken.read()
         with pytest.raises(SetupError, match="cannot be used"):
             broken.http_context()
 
@@ -198,12 +197,22 @@ def test_a_clients_certificate_for_the_server(authority: Authority, tmp_path: Pa
 def test_what_may_be_but_is_worth_a_word(authority: Authority, tmp_path: Path) -> None:
     tls = ServerTls(*write(tmp_path, "server", authority.issue_server("server", ["*.example.org"], NOW, 3 * DAY)))
     tls.key.chmod(0o644)
-    remarks = verify_server_tls(tls, "arena.example.com", NOW)
+    late = NOW + 2.75 * DAY
+    remarks = verify_server_tls(tls, "arena.example.com", late)
     assert remarks == [
         f"the private key {tls.key} can be read by every user of this machine: chmod 600 {tls.key}",
         f"a certificate in {tls.certificate} ends on 2026-05-07 12:00 UTC: renew it",
         f"{tls.certificate} is for localhost, *.example.org, 127.0.0.1, ::1, but bots are told arena.example.com "
         "and will refuse it: name a host of the certificate with --advertised-host, or make one for this host",
     ]
-    assert len(verify_server_tls(tls, "arena.example.org", NOW)) == 2
-    assert len(verify_server_tls(tls, "a.b.example.org", NOW)) == 3
+    assert len(verify_server_tls(tls, "arena.example.org", late)) == 2
+    assert len(verify_server_tls(tls, "a.b.example.org", late)) == 3
+
+
+def test_certificates_of_a_few_days_are_worth_no_word_while_they_are_new(authority: Authority, tmp_path: Path) -> None:
+    def remarks(life: timedelta, after: timedelta) -> int:
+        tls = ServerTls(*write(tmp_path, "server", authority.issue_server("server", [], NOW, life)))
+        return len(verify_server_tls(tls, "localhost", NOW + after))
+
+    assert [remarks(6 * DAY, days * DAY) for days in (0, 3, 5)] == [0, 0, 1]
+    assert [remarks(90 * DAY, days * DAY) for days in (0, 75, 77)] == [0, 0, 1]
