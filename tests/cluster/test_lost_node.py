@@ -1,19 +1,21 @@
-"""Match services on two nodes of a cluster, and one of them lost in the middle: nothing missing, nothing double."""
+"""Match services on two nodes of a cluster, over mutual TLS: certificates are renewed, then one of the nodes is lost.
+
+Nothing is missing, and nothing is there twice.
+"""
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bots_sdk.client import Tls
 from services.ledger.values import TournamentState
 from services.tournament.spec import parse_spec
-from tests.integration.platform.counting import gauges, lost_by_service, moved, verify_every_match
+from tests.integration.platform.counting import discovered, gauges, lost_by_service, moved, verify_every_match
 from tests.integration.platform.many_bots import bots_in_processes
-from tests.integration.platform.serving import Serve, eventually, register_bots
+from tests.integration.platform.serving import Serve, eventually, register_bots, run_baohuang
 from tests.integration.platform.undisturbed import play_schedule
 
 from .nodes import SECOND, Nodes, two_nodes
@@ -30,17 +32,32 @@ SPEC = (
 )
 
 
-def join(nodes: Nodes, data: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
-    """A platform that listens everywhere, in a cluster that wants its token."""
+def join(nodes: Nodes, data: Path, certificates: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
+    """A platform that listens everywhere and demands certificates, in a cluster that wants its token."""
     monkeypatch.setenv("RAY_AUTH_TOKEN", nodes.environ["RAY_AUTH_TOKEN"])
-    reach = ("--host", "0.0.0.0", "--advertised-host", "127.0.0.1", "--allow-plaintext", "--registration", "open")
-    return Serve(data, ray_address=nodes.address, more=reach)
+    run_baohuang("dev-ca", str(certificates), "--host", SECOND)
+    ca, client, server = (certificates / name for name in ("ca.pem", "client.pem", "server.pem"))
+    reach = ["--host", "0.0.0.0", "--advertised-host", "127.0.0.1", "--registration", "open"]
+    reach += ["--tls-server-cert", str(server), "--tls-server-key", str(server.with_suffix(".key"))]
+    tls = Tls(ca, client, client.with_suffix(".key"))
+    return Serve(data, ray_address=nodes.address, more=[*reach, "--tls-client-ca", str(ca)], tls=tls)
+
+
+def renew(serve: Serve, certificates: Path) -> None:
+    """Another certificate in place of the server's, of which every match service is aware when this returns."""
+    run_baohuang("dev-ca", str(certificates), "--add-server", "renewed", "--host", SECOND)
+    for kind in ("key", "pem"):
+        (certificates / f"server.{kind}").write_bytes((certificates / f"renewed.{kind}").read_bytes())
+    eventually(
+        lambda: list(gauges(serve.http, "baohuang_tls_renewals_total", serve.tls).values()) == [1] * SERVICES,
+        60,
+        "the renewed files are served on both nodes",
+    )
 
 
 def hosts(serve: Serve) -> list[str]:
     """Where the match services are, as Prometheus is told."""
-    with urllib.request.urlopen(f"http://{serve.http}/sd", timeout=10) as response:
-        groups = json.loads(response.read())
+    groups = discovered(serve.http, serve.tls)
     return sorted(
         group["targets"][0].rpartition(":")[0] for group in groups if group["labels"]["role"] == "match-service"
     )
@@ -69,20 +86,30 @@ def test_on_this_machine_alone_the_platform_says_that_others_cannot_reach_it(
 
 
 def test_a_lost_node_costs_no_result(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    serve = join(nodes, tmp_path / "data", monkeypatch)
+    certificates = tmp_path / "certs"
+    serve = join(nodes, tmp_path / "data", certificates, monkeypatch)
+
+    def live(name: str) -> list[float]:
+        return list(gauges(serve.http, name, serve.tls).values())
+
     try:
         assert hosts(serve) == ["127.0.0.1", SECOND], "spread, and each told by an address that leads to it"
-        tokens = register_bots(serve.server, BOTS)
-        with bots_in_processes(serve.server, tokens, tmp_path / "bots", processes=2, tables=64) as bots:
+        tokens = register_bots(serve.server, BOTS, serve.tls)
+        processes = bots_in_processes(serve.server, tokens, tmp_path / "bots", processes=2, tables=64, tls=serve.tls)
+        with processes as bots:
             (tmp_path / "spread.yaml").write_text(SPEC)
             serve.tournament("run", str(tmp_path / "spread.yaml"), "--detach")
             eventually(lambda: serve.done("spread") > 20, 60)
-            eventually(lambda: min(gauges(serve.http, "baohuang_tables_live").values()) > 10, 60)
+            eventually(lambda: min(live("baohuang_tables_live")) > 10, 60)
+            renew(serve, certificates)
+            assert live("baohuang_sessions_live") == [len(BOTS)] * SERVICES
+            assert live("baohuang_sessions_reconnects_total") == [0] * SERVICES, "nobody had to come in anew for it"
+            eventually(lambda: min(live("baohuang_tables_live")) > 10, 60)
             nodes.lose_second()
             assert serve.state("spread") is TournamentState.RUNNING
             eventually(lambda: hosts(serve) == ["127.0.0.1"] * SERVICES, 100, "restarted on the node that is left")
             eventually(
-                lambda: list(gauges(serve.http, "baohuang_sessions_live").values()) == [len(BOTS)] * SERVICES,
+                lambda: live("baohuang_sessions_live") == [len(BOTS)] * SERVICES,
                 60,
                 "the bots have learnt the new address",
             )

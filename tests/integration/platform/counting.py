@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bots_sdk.client import Tls
 from bots_sdk.replay import decompress_record, record_from_bytes
 from services.common.matches import DealScore, Ending
 from services.ledger.ledger import Access, Ledger
@@ -63,17 +65,14 @@ def moved(attempts: list[Attempt]) -> set[int]:
     return {attempt.number for attempt in lost if attempt.match_service != played[attempt.number]}
 
 
-def gauges(http: str, name: str) -> dict[str, float]:
+def gauges(http: str, name: str, tls: Tls | None = None) -> dict[str, float]:
     """A gauge of every match service, by its name; those that do not answer are left out."""
-    import json
-
     found: dict[str, float] = {}
-    groups: list[dict[str, Any]] = json.loads(_read(f"http://{http}/sd"))
-    for group in groups:
+    for group in discovered(http, tls):
         if group["labels"]["role"] != "match-service":
             continue
         try:
-            text = _read(f"http://{group['targets'][0]}/metrics")
+            text = _read(group["targets"][0], "/metrics", tls)
         except OSError:
             continue
         lines = [line for line in text.splitlines() if line.startswith((f"{name} ", f"{name}{{"))]
@@ -81,6 +80,17 @@ def gauges(http: str, name: str) -> dict[str, float]:
     return found
 
 
-def _read(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as response:
+def discovered(http: str, tls: Tls | None = None) -> list[dict[str, Any]]:
+    """All processes, as Prometheus is told of them."""
+    groups: list[dict[str, Any]] = json.loads(_read(http, "/sd", tls))
+    return groups
+
+
+def _read(address: str, path: str, tls: Tls | None) -> str:
+    context = None
+    if tls is not None:
+        context = tls.context()
+        context.set_alpn_protocols(["http/1.1"])
+    url = f"{'http' if tls is None else 'https'}://{address}{path}"
+    with urllib.request.urlopen(url, timeout=10, context=context) as response:
         return str(response.read().decode())

@@ -1,8 +1,9 @@
 """Many bots in one process, each with a runner of its own: what a test that wants two hundred tables starts a few of.
 
-    python -m tests.integration.platform.many_bots SERVER TABLES < TOKENS
+    python -m tests.integration.platform.many_bots SERVER TABLES [CA CERTIFICATE KEY] < TOKENS
 
-TOKENS is JSON, tokens by name. A bot called greedy-N is `greedy`; fickle-N is so too, most of the time.
+TOKENS is JSON, tokens by name; with three files there is TLS. A bot called greedy-N is `greedy`; fickle-N is so too,
+most of the time.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from zlib import crc32
 
 from bots_sdk.bot import Bot
+from bots_sdk.client import Tls
 from bots_sdk.house import GreedyBot
 from bots_sdk.loading import BotSource
 from bots_sdk.rules.answers import Answer
@@ -45,30 +47,31 @@ def kind_of(name: str) -> type[Bot]:
     return KINDS[name.partition("-")[0]]
 
 
-async def run_bots(server: str, tables: int, tokens: Mapping[str, str]) -> None:
+async def run_bots(server: str, tables: int, tokens: Mapping[str, str], tls: Tls | None) -> None:
     async with asyncio.TaskGroup() as bots:
         for name, token in tokens.items():
             kind = kind_of(name)
             # They answer in microseconds and legally, as house bots do.
             source = BotSource(name, lambda seed, kind=kind: kind(), is_house=True)  # type: ignore[misc]
-            settings = RunnerSettings(server=server, token=token, tables=tables)
+            settings = RunnerSettings(server=server, token=token, tables=tables, tls=tls)
             say = lambda line, name=name: print(name, line, flush=True)  # noqa: E731
             bots.create_task(BotRunner(source, settings, say).run())
 
 
 @contextlib.contextmanager
 def bots_in_processes(
-    server: str, tokens: Mapping[str, str], logs: Path, *, processes: int, tables: int
+    server: str, tokens: Mapping[str, str], logs: Path, *, processes: int, tables: int, tls: Tls | None = None
 ) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
     """The bots, dealt out to so many processes."""
     logs.mkdir(parents=True, exist_ok=True)
     started: list[subprocess.Popen[bytes]] = []
+    files = [] if tls is None else [str(path) for path in (tls.ca, tls.certificate, tls.key)]
     try:
         for part in range(processes):
             own = dict(list(tokens.items())[part::processes])
             with (logs / f"bots-{part}.log").open("wb") as log:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "tests.integration.platform.many_bots", server, str(tables)],
+                    [sys.executable, "-m", "tests.integration.platform.many_bots", server, str(tables), *files],
                     env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
                     stdin=subprocess.PIPE,
                     stdout=log,
@@ -87,4 +90,5 @@ def bots_in_processes(
 
 
 if __name__ == "__main__":
-    asyncio.run(run_bots(sys.argv[1], int(sys.argv[2]), json.load(sys.stdin)))
+    files = [Path(argument) for argument in sys.argv[3:]]
+    asyncio.run(run_bots(sys.argv[1], int(sys.argv[2]), json.load(sys.stdin), Tls(*files) if files else None))
