@@ -259,12 +259,11 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
 
     `PlatformError` becomes the status of its reason. Whatever else is raised is a fault of the platform: it is logged
     with an incident id, and the client gets that id and nothing more. `refused`, if given, is called with every
-    reason sent. A single request of more than `message_limit` bytes is refused; those of a stream its handler looks at.
+    reason sent.
     """
 
-    def __init__(self, refused: Callable[[Reason], None] = _ignore, message_limit: int | None = None) -> None:
+    def __init__(self, refused: Callable[[Reason], None] = _ignore) -> None:
         self._refused = refused
-        self._message_limit = message_limit
 
     async def intercept_service(
         self,
@@ -281,8 +280,6 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         end_call = _CallEnd(handler_call_details.method, self._refused)
         make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
         decode: Any = handler.request_deserializer
-        if not handler.request_streaming and decode is not None and self._message_limit is not None:
-            decode = _limited(decode, self._message_limit)
         if handler.request_streaming or decode is None:
             return make_handler(guard(behavior, _untouched, end_call), decode, handler.response_serializer)
         # Decoded within the guard: gRPC itself would tell the client the text of the exception.
@@ -300,19 +297,12 @@ def _untouched(request: Any) -> Any:
     return request
 
 
-def _decoded(request: Any, decode: _Decode) -> Any:
+def decode_request(request: Any, decode: Callable[[Any], Any]) -> Any:
+    """The request, decoded. Raises PlatformError MALFORMED."""
     try:
         return decode(request)
     except DecodeError:
         raise PlatformError(Reason.MALFORMED, "The request is none of this method: it cannot be decoded.") from None
-
-
-def _limited(decode: _Decode, limit: int) -> _Decode:
-    def decode_within(request: Any) -> Any:
-        verify_size(len(request), limit)
-        return decode(request)
-
-    return decode_within
 
 
 def _guard_coroutine(
@@ -320,7 +310,7 @@ def _guard_coroutine(
 ) -> Callable[..., Awaitable[Any]]:
     async def guarded(request: Any, context: _Context) -> Any:
         try:
-            return await behavior(_decoded(request, decode), context)
+            return await behavior(decode_request(request, decode), context)
         except Exception as error:
             await end_call(error, context)
 
@@ -332,7 +322,7 @@ def _guard_generator(
 ) -> Callable[..., Any]:
     async def guarded(request: Any, context: _Context) -> AsyncIterator[Any]:
         try:
-            async for response in behavior(_decoded(request, decode), context):
+            async for response in behavior(decode_request(request, decode), context):
                 yield response
         except Exception as error:
             await end_call(error, context)

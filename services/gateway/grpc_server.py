@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 import grpc.aio
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health import SERVICE_NAME as HEALTH
-from grpc_health.v1.health import aio as health
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha import reflection
 
 from services.common.errors import ErrorInterceptor, Reason, SetupError
+from services.common.health import HealthServicer
 from services.common.live_tls import LiveTls, listen
 from services.common.peers import StreamsInterceptor
+from services.common.requests import RequestsInterceptor
 from services.common.targets import format_address
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 
@@ -39,13 +40,14 @@ class GrpcServer:
     ) -> None:
         self._server = grpc.aio.server(
             interceptors=[
-                ErrorInterceptor(refused=refused, message_limit=MESSAGE_LIMIT),
+                ErrorInterceptor(refused=refused),
+                RequestsInterceptor(frozenset(), MESSAGE_LIMIT),
                 StreamsInterceptor(frozenset({ATTEND})),
                 access,
             ],
             options=server_options(keepalive),
         )
-        self._health = health.HealthServicer()
+        self._health = HealthServicer()
         self._names = [*services, ""]
         for add in services.values():
             add(self._server)
@@ -60,17 +62,17 @@ class GrpcServer:
         except RuntimeError:
             raise SetupError(f"{address} cannot be listened on: is the port in use?", address=address) from None
         await self._server.start()
-        await self._say(health_pb2.HealthCheckResponse.SERVING)
+        self._say(health_pb2.HealthCheckResponse.SERVING)
         return bound
 
     async def drain(self) -> None:
         """Tell whoever asks for health that the end is near."""
-        await self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._say(health_pb2.HealthCheckResponse.NOT_SERVING)
 
     async def stop(self) -> None:
         """End all calls and close."""
         await self._server.stop(GOODBYE)
 
-    async def _say(self, status: int) -> None:
+    def _say(self, status: int) -> None:
         for name in self._names:
-            await self._health.set(name, status)
+            self._health.set(name, status)

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2
-from grpc_health.v1.health import aio as health
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
 from services.common.clock import Clock
-from services.common.errors import ErrorInterceptor, SetupError
+from services.common.errors import ErrorInterceptor, Reason, SetupError
+from services.common.health import HealthServicer
 from services.common.live_tls import LiveTls, listen
 from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics
 from services.common.peers import StreamsInterceptor
+from services.common.requests import RequestsInterceptor
 from services.common.targets import format_address
 from services.common.tickets import TokenEnd
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 from services.match.floor import Floor
 from services.match.riding import LOOK_S
-from services.match.servicer import SERVICE_NAME, MatchServicer, ServicerTerms, match_handlers
+from services.match.servicer import FAREWELL_S, SERVICE_NAME, MatchServicer, ServicerTerms, match_handlers
+from services.match.sessions import Farewell
+
+_log = logging.getLogger(__name__)
+
+_PLAY = frozenset({f"/{SERVICE_NAME}/Play"})
+"""Streams with bounds of their own."""
 
 SWEEP_S = 0.02
 TIDY_S = 0.5
@@ -55,7 +63,7 @@ class MatchService:
         self._floor = Floor(settings.name, clock, metrics, self)
         self._metrics = metrics
         self._server: grpc.aio.Server | None = None
-        self._health = health.HealthServicer()
+        self._health = HealthServicer()
         self._tasks: list[asyncio.Task[None]] = []
         self._arrived: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._entered = asyncio.Event()
@@ -79,7 +87,8 @@ class MatchService:
         server = grpc.aio.server(
             interceptors=[
                 ErrorInterceptor(refused=self._metrics.refused),
-                StreamsInterceptor(frozenset({f"/{SERVICE_NAME}/Play"})),
+                RequestsInterceptor(_PLAY, settings.message_limit),
+                StreamsInterceptor(_PLAY),
             ],
             options=server_options(settings.heartbeat_s, settings.message_limit),
         )
@@ -99,7 +108,7 @@ class MatchService:
         except RuntimeError as error:
             raise SetupError(f"{address} cannot be listened on: is the port in use?") from error
         await server.start()
-        await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
+        self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.SERVING)
         self._server = server
         self._tasks = [asyncio.create_task(self._sweep()), asyncio.create_task(self._tidy())]
         return format_address(settings.host, port)
@@ -111,7 +120,8 @@ class MatchService:
 
     async def drain(self, grace: float) -> None:
         """Takes no new match, lets what runs finish for at most `grace` seconds, voids the rest."""
-        await self._health.set(SERVICE_NAME, health_pb2.HealthCheckResponse.NOT_SERVING)
+        for name in (SERVICE_NAME, ""):
+            self._health.set(name, health_pb2.HealthCheckResponse.NOT_SERVING)
         self._floor.drain(grace)
         if not self._floor.is_idle:
             self._idle.clear()
@@ -120,14 +130,16 @@ class MatchService:
         self._floor.void_all("the match service stopped before the match ended")
 
     async def stop(self) -> None:
-        """Closes everything."""
+        """Closes everything. Bots that are still here are told why, those that do not listen are not waited for."""
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        for session in list(self._floor.sessions.values()):
+            session.close(Farewell(Reason.DRAINING, "the match service is stopping"))
         if self._server is not None:
-            await self._server.stop(grace=0.2)
+            await self._server.stop(grace=FAREWELL_S + 0.2)
 
     # ---- for a director
 
@@ -201,7 +213,9 @@ class MatchService:
     # ---- inside
 
     def _play_house(self) -> None:
-        self._floor.play_house(self._clock.monotonic(), self._clock.monotonic)
+        clock = self._clock.monotonic
+        if not self._dare(lambda: self._floor.play_house(clock(), clock)):
+            self.house_soon()  # those behind the one that failed
 
     def _send_waiting(self) -> None:
         self._floor.send_waiting(self._clock.monotonic())
@@ -216,10 +230,19 @@ class MatchService:
 
     async def _sweep(self) -> None:
         while True:
-            self._floor.sweep(self._clock.monotonic(), SWEEP_S)
+            self._dare(lambda: self._floor.sweep(self._clock.monotonic(), SWEEP_S))
             await asyncio.sleep(SWEEP_S)
 
     async def _tidy(self) -> None:
         while True:
             await asyncio.sleep(min(TIDY_S, self._settings.heartbeat_s / 2))
-            self._floor.tidy(self._clock.monotonic(), 2 * self._settings.heartbeat_s)
+            self._dare(lambda: self._floor.tidy(self._clock.monotonic(), 2 * self._settings.heartbeat_s))
+
+    def _dare(self, call: Callable[[], None]) -> bool:
+        """Calls; True unless it failed. A fault of ours, once, must not stop every clock there is for ever."""
+        try:
+            call()
+        except Exception:
+            _log.exception("the floor failed; it goes on")
+            return False
+        return True

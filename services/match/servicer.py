@@ -32,6 +32,8 @@ HELLO_S = 10.0
 """How long a new stream may take to say hello."""
 RECORDS_LIMIT = 20_000
 """The most records of one message: everybody waits while they are gone through, and a few bytes suffice for one."""
+HELLO_BYTES = 1 << 14
+"""The largest hello, ten times what it holds: who says it is not known yet, and nobody is charged for reading it."""
 FAREWELL_S = 0.5
 """How long a stream stays open after the record that says why it is closed."""
 
@@ -95,7 +97,7 @@ class MatchServicer:
             raise PlatformError(Reason.HELLO_EXPECTED, f"nothing was said within {HELLO_S:g} s") from None
         if data is grpc.aio.EOF:
             raise PlatformError(Reason.HELLO_EXPECTED, "the stream ended before hello")
-        message = decode_message(data, self._terms.message_limit)
+        message = decode_message(data, min(HELLO_BYTES, self._terms.message_limit))
         if len(message.records) != 1 or message.records[0].WhichOneof("record") != "hello":
             raise PlatformError(Reason.HELLO_EXPECTED, "the first message of a stream holds hello and nothing else")
         return message.records[0].hello
