@@ -19,6 +19,9 @@ from services.tournament.spec import Duplicate, parse_spec
 from services.tournament.standings import Standing, StandingsTable
 from tests.unit.tournament.played import played
 
+pytestmark = pytest.mark.xdist_group("luck")
+"""One worker, as all of them look at the same tournaments, which are played once."""
+
 ENTRANTS, ROUNDS, TOURNAMENTS = 20, 200, 20
 LUCK = (0.1, 0.3, 0.5, 0.7)
 WAYS = (Duplicate.NONE, Duplicate.ROTATION, Duplicate.FIELD, Duplicate.PAR)
