@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -27,6 +28,9 @@ BAOHUANG = str(Path(sys.executable).with_name("baohuang"))
 START_SECONDS = 180.0
 END_SECONDS = 110.0
 
+_PORTS = range(20_000, 32_000)
+"""Below those that Linux gives to whoever asks for any: they could be somebody else's when a platform comes back."""
+
 
 def eventually(condition: Callable[[], Any], seconds: float = 100.0, what: str = "") -> Any:
     """The first true value of the condition; fails after so long."""
@@ -35,6 +39,18 @@ def eventually(condition: Callable[[], Any], seconds: float = 100.0, what: str =
         assert time.monotonic() < deadline, f"{what or condition} did not come true within {seconds} s"
         time.sleep(0.05)
     return value
+
+
+def own_ports(count: int) -> list[int]:
+    """Ports that are free, and that nobody else is given while what listens there is killed and started again."""
+    found: list[int] = []
+    with contextlib.ExitStack() as held:
+        while len(found) < count:
+            port = secrets.choice(_PORTS)
+            with contextlib.suppress(OSError):
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+                found.append(port)
+    return found
 
 
 def run_baohuang(*arguments: str, code: int = 0, seconds: float = 110.0) -> subprocess.CompletedProcess[str]:
@@ -55,7 +71,8 @@ class Serve:
         self.tls = tls
         data.mkdir(parents=True, exist_ok=True)
         self.output = data / f"serve-{time.monotonic_ns()}.out"
-        command = [BAOHUANG, "serve", "--data", str(data), "--http-port", "0", "--port", str(port)]
+        pages, calls = own_ports(2)
+        command = [BAOHUANG, "serve", "--data", str(data), "--http-port", str(pages), "--port", str(port or calls)]
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
                 [*command, "--match-services", "2", "--ray-address", ray_address, *more],
