@@ -108,22 +108,30 @@ def test_nobody_gets_into_its_ray(serve: Serve) -> None:
     arguments = [Path(f"/proc/{pid}/cmdline").read_bytes().decode() for pid in descendants_of(serve.process.pid)]
     addresses = {found[1] for text in arguments if (found := re.search(r"--gcs-address=([0-9.:]+)", text))}
     (address,) = addresses
-    for mode in ("disabled", "token"):
-        surroundings = {**os.environ, "RAY_AUTH_MODE": mode, "RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
-        tried = subprocess.run(
+    quiet = {"RAY_AUTH_TOKEN": "0" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
+    tries = [  # at the same time: Ray asks for a while before it gives up
+        subprocess.Popen(
             [sys.executable, "-c", INTRUDER, address],
-            env=surroundings,
-            capture_output=True,
+            env={**os.environ, **quiet, "RAY_AUTH_MODE": mode},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
-            timeout=60,
-            check=False,
         )
-        assert tried.returncode != 0
-        assert "Alive" not in tried.stdout
+        for mode in ("disabled", "token")
+    ]
+    try:
+        for tried in tries:
+            said, _ = tried.communicate(timeout=60)
+            assert tried.returncode != 0
+            assert "Alive" not in said
+    finally:
+        for tried in tries:
+            tried.kill()
+            tried.communicate()
 
 
 def test_what_an_operator_decided_outlives_a_killed_director(serve: Serve, tmp_path: Path) -> None:
-    spec = write_spec(tmp_path, "ruled", BOTS, matches=600, deals=1)
+    spec = write_spec(tmp_path, "ruled", BOTS, matches=360, deals=1)
     serve.tournament("run", str(spec), "--detach")
     eventually(lambda: serve.done("ruled") > 5)
     serve.tournament("in-flight", "ruled", "8")
@@ -136,15 +144,15 @@ def test_what_an_operator_decided_outlives_a_killed_director(serve: Serve, tmp_p
     assert (exclusion["reason"], shown["in_flight"]) == ("two of a kind", 8)
     progress = shown["progress"]
     assert progress["matches_left_out"] > 0
-    assert progress["matches_done"] + progress["matches_left_out"] == 600
+    assert progress["matches_done"] + progress["matches_left_out"] == 360
     lines = {line["name"]: line for line in serve.tournament("standings", "ruled")["standings"]}
     assert lines.pop("random-3")["deals"] == 0
-    assert {line["deals"] for line in lines.values()} == {100}  # of six sets of five the one without it
+    assert {line["deals"] for line in lines.values()} == {60}  # of six sets of five the one without it
     run_baohuang("ledger", "check", "--data", str(serve.data), "--tournament", "ruled")
 
 
 def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:
-    spec = write_spec(tmp_path, "interrupted", BOTS, matches=200, deals=1)
+    spec = write_spec(tmp_path, "interrupted", BOTS, matches=150, deals=1)
     with subprocess.Popen(
         [BAOHUANG, "tournament", "run", str(spec), *serve.operator],
         stdout=subprocess.PIPE,
@@ -161,11 +169,11 @@ def test_ctrl_c_pauses_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> No
     assert f"Go on with: {command}" in said
     shown = serve.tournament("show", "interrupted")
     assert shown["state"] == "STATE_PAUSED"
-    assert 0 < shown["progress"]["matches_done"] < 200
+    assert 0 < shown["progress"]["matches_done"] < 150
 
     resumed = run_baohuang(*shlex.split(command)[1:], "--json", seconds=100)
     assert json.loads(resumed.stdout)["tournament"]["state"] == "STATE_FINISHED"
-    verify_ledger(serve.data, "interrupted", 200, 1)
+    verify_ledger(serve.data, "interrupted", 150, 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
