@@ -146,6 +146,7 @@ NEXT_STEPS: Mapping[str, str] = MappingProxyType(
         "REASON_VERSION_UNSUPPORTED": "Install the version of baohuang-arena that fits the server.",
         "REASON_SUPERSEDED": "Only one process may run a bot; stop the other one, or register a second bot.",
         "REASON_NAME_TAKEN": "Choose another name.",
+        "REASON_CERTIFICATE_REVOKED": "Ask the operator for another certificate (--tls-cert, --tls-key).",
         "REASON_INTERNAL": "The operator finds the details in the platform's log.",
     }
 )

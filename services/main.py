@@ -325,12 +325,13 @@ def _with_tls(settings: Settings) -> Settings:
         return settings
     for remark in verify_server_tls(settings.tls, settings.reachable_host, SystemClock().now()):
         _log.warning("%s", remark)
-    client_ca = settings.tls_client_ca
+    client_ca, client_crl = settings.tls_client_ca, settings.tls_client_crl
     return replace(
         settings,
         tls_server_cert=settings.tls.certificate.absolute(),
         tls_server_key=settings.tls.key.absolute(),
         tls_client_ca=None if client_ca is None else client_ca.absolute(),
+        tls_client_crl=None if client_crl is None else client_crl.absolute(),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -14,6 +13,7 @@ import grpc.aio
 from services.access.callers import Caller, parse_bearer, set_caller
 from services.access.gate import Gate, token_unknown
 from services.access.needs import Need, need_of
+from services.common.ending import until_ended
 from services.common.errors import PlatformError, Reason
 from services.common.peers import peer_of
 
@@ -93,36 +93,7 @@ def _guard_stream(
     async def guarded(request: Any, context: _Context) -> AsyncIterator[Any]:
         caller = await admit(context)
         with gate.watch(caller) as ended:  # before anything else has its turn: no end goes unheard
-            async for response in until_ended(behavior(request, context), ended):
+            async for response in until_ended(behavior(request, context), ended, token_unknown):
                 yield response
 
     return guarded
-
-
-_OVER = object()
-
-
-async def until_ended(responses: AsyncGenerator[Any, None], ended: asyncio.Event) -> AsyncIterator[Any]:
-    """The responses, until there are no more. Raises PlatformError TOKEN_UNKNOWN as soon as `ended` is set."""
-    ending = asyncio.ensure_future(ended.wait())
-    try:
-        while True:
-            coming = asyncio.ensure_future(_next(responses))
-            try:
-                await asyncio.wait([coming, ending], return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                if not coming.done():
-                    coming.cancel()
-                    await asyncio.wait([coming])
-            if ended.is_set():
-                raise token_unknown()
-            if (response := coming.result()) is _OVER:
-                return
-            yield response
-    finally:
-        ending.cancel()
-        await responses.aclose()
-
-
-async def _next(responses: AsyncGenerator[Any, None]) -> Any:
-    return await anext(responses, _OVER)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 AUTHORITY = "ca"
 SERVER = "server"
 CLIENT = "client"
+LIST = "revoked.crl"
+"""Of certificates that were revoked: made with the CA, empty, so that a platform can be started with it."""
 KEY_MODE = 0o600
 CERTIFICATE_MODE = 0o644
 
@@ -33,8 +35,14 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
 @click.option("--client", metavar="NAME", help=f"Name of the first client's certificate.  [default: {CLIENT}]")
 @click.option("--add-client", metavar="NAME", help="Make one more client's certificate with the CA in FOLDER.")
 @click.option("--add-server", metavar="NAME", help="Make one more server's certificate with the CA in FOLDER.")
+@click.option("--revoke", metavar="NAME", help=f"Put the certificate in FOLDER/NAME.pem on the list in {LIST}.")
 def dev_ca(
-    folder: Path, hosts: tuple[str, ...], client: str | None, add_client: str | None, add_server: str | None
+    folder: Path,
+    hosts: tuple[str, ...],
+    client: str | None,
+    add_client: str | None,
+    add_server: str | None,
+    revoke: str | None,
 ) -> None:
     """Make a certificate authority for development in FOLDER, and a certificate each for a server and a client.
 
@@ -42,6 +50,8 @@ def dev_ca(
     trying things out: whoever can read FOLDER can pretend to be your platform.
     """
     adds = add_client or add_server
+    if revoke and (adds or client or hosts):
+        raise click.UsageError("--revoke goes by itself: one certificate at a time is put on the list.")
     if adds and client:
         raise click.UsageError("--client names the first certificate of a new CA; with one that is there --add-client.")
     if add_client and add_server:
@@ -52,7 +62,9 @@ def dev_ca(
         from services.common.clock import SystemClock
 
         now = SystemClock().now()
-        if adds:
+        if revoke:
+            _revoke(folder, revoke, now)
+        elif adds:
             _add(folder, add_client, add_server, _verified_hosts(hosts), now)
         else:
             _make(folder, client or CLIENT, _verified_hosts(hosts), now)
@@ -70,6 +82,8 @@ def _make(folder: Path, client: str, hosts: Sequence[str], now: datetime) -> Non
     authority = Authority.make(now)
     server = authority.issue_server(SERVER, hosts, now)
     _write(folder, {AUTHORITY: authority.pair, SERVER: server, client: authority.issue_client(client, now)})
+    if not (folder / LIST).exists():
+        _replace(folder / LIST, authority.revoke([], None, now))
     ca, where = _file(folder, AUTHORITY, "pem"), ", ".join(dict.fromkeys([*LOCAL_HOSTS, *hosts]))
     server_files = f"--tls-server-cert {_file(folder, SERVER, 'pem')} --tls-server-key {_file(folder, SERVER, 'key')}"
     client_files = f"--tls-cert {_file(folder, client, 'pem')} --tls-key {_file(folder, client, 'key')}"
@@ -81,10 +95,11 @@ def _make(folder: Path, client: str, hosts: Sequence[str], now: datetime) -> Non
         f"  baohuang tournament list --tls-ca {ca}\n"
         f"  baohuang bot run greedy --tls-ca {ca}\n"
         "With mutual TLS, where clients need a certificate too:\n"
-        f"  baohuang serve {server_files} --tls-client-ca {ca}\n"
+        f"  baohuang serve {server_files} --tls-client-ca {ca} --tls-client-crl {_file(folder, *LIST.split('.'))}\n"
         f"  baohuang tournament list --tls-ca {ca} {client_files}\n"
         f"  baohuang bot run greedy --tls-ca {ca} {client_files}\n"
-        f"Give others {ca} and a pair of their own (--add-client NAME), never a .key file of somebody else."
+        f"Give others {ca} and a pair of their own (--add-client NAME), never a .key file of somebody else; "
+        "--revoke NAME takes it back."
     )
 
 
@@ -98,6 +113,32 @@ def _add(folder: Path, client: str | None, server: str | None, hosts: Sequence[s
         f"{_file(folder, name, 'pem')} and {_file(folder, name, 'key')} are for a {'client' if client else 'server'}; "
         f"until {issued.ends_at:%Y-%m-%d}."
     )
+
+
+def _revoke(folder: Path, name: str, now: datetime) -> None:
+    from cryptography import x509
+
+    _verify_name(name, "--revoke")
+    authority = _load(folder)
+    path, known = folder / f"{name}.pem", folder / LIST
+    try:
+        certificate = x509.load_pem_x509_certificate(path.read_bytes())
+    except FileNotFoundError:
+        raise CommandFailed(f"{folder} has no {name}.pem: which certificate is to be revoked?") from None
+    except ValueError:
+        raise CommandFailed(f"{path} holds no certificate in PEM form.") from None
+    _replace(known, authority.revoke([certificate], known.read_bytes() if known.exists() else None, now))
+    click.echo(
+        f"{path} is on the list in {shlex.quote(str(known))}: a platform that was started with --tls-client-crl "
+        f"{shlex.quote(str(known))} takes it no more, from the next seconds on."
+    )
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """At once: a platform may be reading it."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_bytes(content)
+    new.replace(path)
 
 
 def _load(folder: Path) -> Authority:

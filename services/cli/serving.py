@@ -45,6 +45,7 @@ ONE_PRESS = 0.5
 @click.option("--tls-server-cert", metavar="FILE", help="Speak TLS with this certificate (PEM).")
 @click.option("--tls-server-key", metavar="FILE", help="Private key of the certificate (PEM).")
 @click.option("--tls-client-ca", metavar="FILE", help="Let in only clients with a certificate of this authority (PEM).")
+@click.option("--tls-client-crl", metavar="FILE", help="Lists of certificates of clients that were revoked (PEM).")
 @click.option("--allow-plaintext", is_flag=True, default=None, help="Serve other machines without TLS.")
 @click.option("--registration", metavar="WHO", help="Who registers bots: local, open or operators.  [default: local]")
 @click.option("--read-requires-token", is_flag=True, default=None, help="Show nothing to those without a token.")

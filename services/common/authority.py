@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -89,6 +89,35 @@ class Authority:
     def issue_client(self, name: str, now: datetime, life: timedelta | None = None) -> Issued:
         """A client's certificate."""
         return self._issue(name, ExtendedKeyUsageOID.CLIENT_AUTH, now, life)
+
+    def revoke(self, revoked: Iterable[x509.Certificate], so_far: bytes | None, now: datetime) -> bytes:
+        """A list (PEM) of the certificates that were revoked: these, and those of the list that there was so far.
+
+        It is promised for as long as the authority itself is good, as nobody is there to make a new one in time.
+        Raises SetupError for a certificate of another authority, and a list that is none.
+        """
+        builder = (
+            x509.CertificateRevocationListBuilder()
+            .issuer_name(self._certificate.subject)
+            .last_update(now)
+            .next_update(max(self._certificate.not_valid_after_utc, now + BACKDATED))
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
+        )
+        try:
+            old = [] if so_far is None else list(x509.load_pem_x509_crl(so_far))
+        except ValueError:
+            raise SetupError("What is there holds no list of revoked certificates.") from None
+        found = {one.serial_number: one for one in old}
+        for certificate in revoked:
+            if certificate.issuer != self._certificate.subject:
+                raise SetupError("The certificate is of another authority, which alone can revoke it.")
+            if certificate.serial_number not in found:
+                number = certificate.serial_number
+                entry = x509.RevokedCertificateBuilder().serial_number(number).revocation_date(now).build()
+                found[number] = entry
+        for entry in found.values():
+            builder = builder.add_revoked_certificate(entry)
+        return builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
     def _issue(
         self,

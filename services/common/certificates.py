@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
@@ -21,7 +23,14 @@ SOON = timedelta(days=14)
 """A certificate that ends within this time is worth a warning, but only in the last sixth of its life: one that is good
 for a few days is renewed every few days. Prometheus is told the same (deploy/prometheus/rules)."""
 
+Identity = tuple[bytes, int]
+"""What there is one certificate of: the name of its authority (DER), and the number that this one gave it."""
+
 _OTHERS = 0o007
+_Signing = (
+    dsa.DSAPublicKey | ec.EllipticCurvePublicKey | ed448.Ed448PublicKey | ed25519.Ed25519PublicKey | rsa.RSAPublicKey
+)
+_LIST = re.compile(rb"-----BEGIN X509 CRL-----.*?-----END X509 CRL-----", re.DOTALL)
 
 
 def verify_server_tls(tls: ServerTls, told_host: str, now: datetime) -> list[str]:
@@ -50,7 +59,65 @@ def verify_contents(tls: ServerTls, contents: TlsContents, told_host: str, now: 
                 key="tls_client_ca",
             )
         checked += [(tls.client_ca, one) for one in authorities]
-    return list(_remarks(tls, checked, told_host, now))
+    return [*_remarks(tls, checked, told_host, now), *remarks_on_lists(tls, contents, now)]
+
+
+def identity_of(certificate: x509.Certificate) -> Identity:
+    """Which one it is."""
+    return certificate.issuer.public_bytes(), certificate.serial_number
+
+
+def revoked_in(tls: ServerTls, contents: TlsContents) -> frozenset[Identity]:
+    """The certificates of clients that were revoked. Raises SetupError: no list, or of somebody else's authority."""
+    found = _lists(tls, contents)
+    return frozenset((one.issuer.public_bytes(), revoked.serial_number) for one in found for revoked in one)
+
+
+def _lists(tls: ServerTls, contents: TlsContents) -> list[x509.CertificateRevocationList]:
+    if tls.client_crl is None or tls.client_ca is None:
+        return []
+    authorities = _certificates("tls_client_ca", tls.client_ca, contents.client_ca or b"")
+    try:
+        found = [x509.load_pem_x509_crl(block) for block in _LIST.findall(contents.client_crl or b"")]
+    except ValueError:
+        found = []
+    if not found:
+        raise SetupError(
+            f"--tls-client-crl is {tls.client_crl}, which holds no list of revoked certificates in PEM form.",
+            key="tls_client_crl",
+        )
+    for one in found:
+        # A list comes over wires that nobody guards: it counts because its authority has signed it.
+        if not any(_has_signed(authority, one) for authority in authorities):
+            raise SetupError(
+                f"--tls-client-crl is {tls.client_crl}, with a list of {one.issuer.rfc4514_string()}, which none of "
+                f"the authorities in --tls-client-ca, {tls.client_ca}, has signed.",
+                key="tls_client_crl",
+            )
+    return found
+
+
+def _has_signed(authority: x509.Certificate, one: x509.CertificateRevocationList) -> bool:
+    key = authority.public_key()
+    if one.issuer != authority.subject or not isinstance(key, _Signing):
+        return False
+    return one.is_signature_valid(key)
+
+
+def remarks_on_lists(tls: ServerTls, contents: TlsContents, now: datetime) -> Iterator[str]:
+    """As `verify_contents`, of the lists of revoked certificates alone. Raises as `revoked_in`."""
+    for one in _lists(tls, contents):
+        if one.next_update_utc is not None and one.next_update_utc < now:
+            yield (
+                f"a list of revoked certificates in {tls.client_crl} is older than its authority wants it to be, which "
+                f"promised another by {_format(one.next_update_utc)}: fetch it; until then this one holds"
+            )
+
+
+def lists_due(tls: ServerTls, contents: TlsContents) -> datetime | None:
+    """When (UTC) the first of the lists is to be replaced by a newer one; None without. Raises as `revoked_in`."""
+    promised = (one.next_update_utc for one in _lists(tls, contents))
+    return min((moment for moment in promised if moment is not None), default=None)
 
 
 def life_of(tls: ServerTls, contents: TlsContents) -> tuple[datetime, datetime]:

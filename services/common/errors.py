@@ -65,6 +65,7 @@ class Reason(IntEnum):
     FORBIDDEN = 24
     ACCESS_TOKEN_UNKNOWN = 25
     LEDGER_UNREACHABLE = 26
+    CERTIFICATE_REVOKED = 27
 
     @property
     def wire_name(self) -> str:
@@ -147,6 +148,10 @@ REMEDIES: dict[Reason, Remedy] = {
     Reason.LEDGER_UNREACHABLE: Remedy(
         _CODE.UNAVAILABLE,
         "See to it that the server of the database runs and can be reached, then ask again; nothing finished is lost.",
+    ),
+    Reason.CERTIFICATE_REVOKED: Remedy(
+        _CODE.UNAUTHENTICATED,
+        "Ask the operator for another certificate, and put it in place of the old one.",
     ),
 }
 """The table: for every reason its gRPC status code and what to do next. `docs/errors.md` is made from it."""

@@ -17,8 +17,9 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from cryptography import x509
 
-from services.common.certificates import life_of, verify_contents
+from services.common.certificates import Identity, identity_of, life_of, lists_due, revoked_in, verify_contents
 from services.common.clock import Clock
 from services.common.errors import SetupError
 from services.common.metrics import TlsMetrics
@@ -41,7 +42,7 @@ class _Served:
     """What new handshakes are done with; another object after each renewal."""
 
     contents: TlsContents
-    context: ssl.SSLContext
+    context: _Vigilant
 
     def grpc_configuration(self) -> grpc.ServerCertificateConfiguration:
         contents = self.contents
@@ -103,6 +104,21 @@ class LiveTls:
         context.current = lambda: self._look().context
         return context
 
+    @property
+    def revoked(self) -> frozenset[Identity]:
+        """The certificates of clients that were revoked."""
+        return self._look().context.revoked
+
+    @property
+    def watches_clients(self) -> bool:
+        """Whether there may be any."""
+        return self._tls.client_crl is not None
+
+    def is_revoked(self, certificate: bytes) -> bool:
+        """Whether the certificate of a client (DER) was revoked."""
+        revoked = self.revoked
+        return bool(revoked) and identity_of(x509.load_der_x509_certificate(certificate)) in revoked
+
     def look(self) -> None:
         """Looks at the files, unless somebody just has or is doing it."""
         self._look()
@@ -135,10 +151,12 @@ class LiveTls:
 
     def _load(self, contents: TlsContents) -> _Served:
         # Python's TLS takes no bytes but only files, so these are read a second time.
-        served = _Served(contents, self._tls.http_context())
+        context = _Vigilant(ssl.PROTOCOL_TLS_SERVER)
+        context.revoked = revoked_in(self._tls, contents)
+        self._tls.load_into(context)
         if self._tls.read() != contents:
             raise SetupError("The files of TLS are being written just now.")
-        return served
+        return _Served(contents, context)
 
     def _verify(self, contents: TlsContents) -> list[str]:
         return verify_contents(self._tls, contents, self._told_host, self._clock.now())
@@ -147,6 +165,8 @@ class LiveTls:
         begins_at, ends_at = life_of(self._tls, served.contents)
         self._metrics.certificate_begins_at = begins_at.timestamp()
         self._metrics.certificate_ends_at = ends_at.timestamp()
+        due_at = lists_due(self._tls, served.contents)
+        self._metrics.lists_due_at = 0.0 if due_at is None else due_at.timestamp()
         self._served = served
         for remark in remarks:
             _log.warning("%s", remark)
@@ -164,6 +184,39 @@ class LiveTls:
             _log.warning("renewed files of TLS are not taken, those from before go on: %s", sentence)
         self._refused = sentence
         self._metrics.files_are_refused = True
+
+
+class _Vigilant(ssl.SSLContext):
+    """Takes no certificate that was revoked; a list that has grown old is a remark, where OpenSSL would take nobody."""
+
+    revoked: frozenset[Identity] = frozenset()
+
+    def verify_peer(self, certificate: bytes | None) -> None:
+        """Raises SSLError for a client with a certificate (DER) that was revoked."""
+        if self.revoked and (
+            certificate is None or identity_of(x509.load_der_x509_certificate(certificate)) in self.revoked
+        ):
+            raise ssl.SSLError("the certificate of the client was revoked")
+
+
+class _VigilantObject(ssl.SSLObject):
+    context: _Vigilant
+
+    def do_handshake(self) -> None:
+        super().do_handshake()
+        self.context.verify_peer(self.getpeercert(binary_form=True))
+
+
+class _VigilantSocket(ssl.SSLSocket):
+    context: _Vigilant
+
+    def do_handshake(self, block: bool = False) -> None:
+        super().do_handshake(block)
+        self.context.verify_peer(self.getpeercert(binary_form=True))
+
+
+_Vigilant.sslobject_class = _VigilantObject
+_Vigilant.sslsocket_class = _VigilantSocket
 
 
 class _Following(ssl.SSLContext):

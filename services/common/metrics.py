@@ -152,6 +152,11 @@ CERTIFICATE_ENDS = Family(
     Kind.GAUGE,
     "When the certificate ends that new connections are shown, in seconds since 1970; 0 without TLS.",
 )
+LISTS_DUE = Family(
+    "baohuang_tls_client_crl_due_timestamp_seconds",
+    Kind.GAUGE,
+    "When a newer list of revoked certificates is to be in place, in seconds since 1970; 0 without lists.",
+)
 FILES_REFUSED = Family(
     "baohuang_tls_files_refused",
     Kind.GAUGE,
@@ -371,10 +376,11 @@ class LobbyMetrics(MetricGroup):
 class TlsMetrics(MetricGroup):
     """What a process knows of its TLS, of whatever it listens with; `look` is called first, to have it up to date."""
 
-    families = (CERTIFICATE_BEGINS, CERTIFICATE_ENDS, FILES_REFUSED, RENEWALS)
+    families = (CERTIFICATE_BEGINS, CERTIFICATE_ENDS, LISTS_DUE, FILES_REFUSED, RENEWALS)
 
     def __init__(self) -> None:
         self.certificate_begins_at = self.certificate_ends_at = 0.0
+        self.lists_due_at = 0.0
         self.files_are_refused = False
         self.renewals = 0
         self.look: Callable[[], None] = _nothing
@@ -383,6 +389,7 @@ class TlsMetrics(MetricGroup):
         self.look()
         yield CERTIFICATE_BEGINS.number(self.certificate_begins_at)
         yield CERTIFICATE_ENDS.number(self.certificate_ends_at)
+        yield LISTS_DUE.number(self.lists_due_at)
         yield FILES_REFUSED.number(int(self.files_are_refused))
         yield RENEWALS.number(self.renewals)
 

@@ -79,6 +79,7 @@ class Settings:
         tls_server_cert: the certificate (PEM) with which everything that listens speaks TLS; none: no TLS.
         tls_server_key: its private key (PEM).
         tls_client_ca: who has no certificate of one of these authorities (PEM) is not let in; none: everybody is.
+        tls_client_crl: lists of the certificates that these authorities have revoked (PEM); none: no certificate is.
         allow_plaintext: whether others than this machine may be served without TLS.
         registration: who may register bots.
         read_requires_token: whether tournaments, standings and bots are shown only to those who have a token.
@@ -98,6 +99,7 @@ class Settings:
     tls_server_cert: Path | None = None
     tls_server_key: Path | None = None
     tls_client_ca: Path | None = None
+    tls_client_crl: Path | None = None
     allow_plaintext: bool = False
     registration: Registration = Registration.LOCAL
     read_requires_token: bool = False
@@ -115,7 +117,7 @@ class Settings:
         """The files of TLS; None: everything is plain text."""
         if self.tls_server_cert is None or self.tls_server_key is None:
             return None
-        return ServerTls(self.tls_server_cert, self.tls_server_key, self.tls_client_ca)
+        return ServerTls(self.tls_server_cert, self.tls_server_key, self.tls_client_ca, self.tls_client_crl)
 
     @property
     def registration_is_open(self) -> bool:
@@ -289,6 +291,7 @@ _PARSERS: dict[str, Callable[[str], object]] = {
     "tls_server_cert": _parse_optional_file,
     "tls_server_key": _parse_optional_file,
     "tls_client_ca": _parse_optional_file,
+    "tls_client_crl": _parse_optional_file,
     "allow_plaintext": _parse_switch,
     "registration": _parse_registration,
     "read_requires_token": _parse_switch,
@@ -336,7 +339,7 @@ def verify_exposure(settings: Settings) -> None:
 
     Raises SetupError.
     """
-    names = ("tls_server_cert", "tls_server_key", "tls_client_ca")
+    names = ("tls_server_cert", "tls_server_key", "tls_client_ca", "tls_client_crl")
     given = [name for name in names if getattr(settings, name) is not None]
     for needed, what in (("tls_server_cert", "certificate"), ("tls_server_key", "private key")):
         if given and needed not in given:
@@ -345,6 +348,12 @@ def verify_exposure(settings: Settings) -> None:
                 f"its private key, so name the file of the {what} as well.",
                 key=needed,
             )
+    if settings.tls_client_crl is not None and settings.tls_client_ca is None:
+        raise SetupError(
+            "--tls-client-crl is given, but not --tls-client-ca: certificates are looked at only where they are "
+            "demanded, so name the file of the authority that has issued them as well.",
+            key="tls_client_ca",
+        )
     if given or settings.allow_plaintext or _is_loopback(settings.host):
         return
     raise SetupError(

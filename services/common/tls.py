@@ -20,6 +20,7 @@ class TlsContents:
     certificate: bytes
     key: bytes = field(repr=False)
     client_ca: bytes | None = None
+    client_crl: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,13 @@ class ServerTls:
         certificate: its own, followed by those between it and its authority.
         key: of the certificate, without a passphrase.
         client_ca: authorities of clients; a client without a certificate of one of them is not let in. None: all are.
+        client_crl: lists of those that these authorities have revoked. None: none is.
     """
 
     certificate: Path
     key: Path
     client_ca: Path | None = None
+    client_crl: Path | None = None
 
     def read(self) -> TlsContents:
         """What is in them now. Raises SetupError when a file cannot be read."""
@@ -42,11 +45,11 @@ class ServerTls:
             read_file("tls_server_cert", self.certificate),
             read_file("tls_server_key", self.key),
             None if self.client_ca is None else read_file("tls_client_ca", self.client_ca),
+            None if self.client_crl is None else read_file("tls_client_crl", self.client_crl),
         )
 
-    def http_context(self) -> ssl.SSLContext:
-        """What Python's own TLS needs, with the files as they are now. Raises SetupError when one cannot be used."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    def load_into(self, context: ssl.SSLContext) -> None:
+        """Readies a server's context of Python's own TLS, but for the lists. Raises SetupError for an unusable file."""
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
             context.load_cert_chain(self.certificate, self.key, password=_no_passphrase)
@@ -56,7 +59,6 @@ class ServerTls:
         except (OSError, ValueError) as error:  # SSLError is an OSError
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "not PEM"
             raise SetupError(f"The files of TLS cannot be used ({reason}): see what has been put in place.") from None
-        return context
 
 
 def read_file(setting: str, path: Path) -> bytes:

@@ -62,7 +62,7 @@ class Gateway:
     """One for a platform.
 
     `launch` starts the director of a tournament by its name; `dismiss` tells all match services that a bot's token has
-    ended.
+    ended. Raises SetupError when the files of TLS cannot be used.
     """
 
     def __init__(  # noqa: PLR0913 - its whole surroundings, given once
@@ -79,8 +79,7 @@ class Gateway:
         self._settings = settings
         self._match_services: list[Target] = []
         self._own: list[Target] = []
-        self._clock = clock
-        self._tls_metrics = metrics.tls
+        self._tls = live_tls(settings.tls, settings.reachable_host, metrics.tls, clock)
         self._dismiss = dismiss
         rules = AccessRules(settings.read_requires_token, settings.registration_is_open)
         self.gate = Gate(ledger, rules, clock, metrics.lobby)
@@ -104,6 +103,7 @@ class Gateway:
             keepalive=settings.heartbeat.total_seconds(),
             refused=metrics.lobby.refused,
             access=AccessInterceptor(self.gate),
+            tls=self._tls,
         )
         view = PlatformView(self.desk, ledger, self._is_attending, lambda: self.targets)
         registry = make_registry(Role.GATEWAY, metrics.lobby, metrics.ledger, metrics.tls)
@@ -111,11 +111,10 @@ class Gateway:
         self._web: WebServer | None = None
 
     async def start(self) -> Addresses:
-        """Begin to listen. Raises SetupError when an address is taken, or the files of TLS cannot be used."""
+        """Begin to listen. Raises SetupError when an address is taken."""
         settings = self._settings
-        tls = live_tls(settings.tls, settings.reachable_host, self._tls_metrics, self._clock)
-        self._web = await serve_web(self._app, settings.host, settings.http_port, tls=tls)
-        port = await self._grpc.start(settings.host, settings.port, tls)
+        self._web = await serve_web(self._app, settings.host, settings.http_port, tls=self._tls)
+        port = await self._grpc.start(settings.host, settings.port)
         http = format_address(settings.reachable_host, int(self._web.address.rpartition(":")[2]))
         self._own = [Target(Role.GATEWAY, "gateway", http)]
         return Addresses(format_address(settings.reachable_host, port), http)

@@ -15,6 +15,7 @@ from services.common.health import HealthServicer
 from services.common.live_tls import LiveTls, listen
 from services.common.peers import StreamsInterceptor
 from services.common.requests import RequestsInterceptor
+from services.common.revocation import revocation_interceptors
 from services.common.targets import format_address
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
 
@@ -37,11 +38,14 @@ class GrpcServer:
         keepalive: float,
         refused: Callable[[Reason], None],
         access: grpc.aio.ServerInterceptor,
+        tls: LiveTls | None = None,
     ) -> None:
+        self._tls = tls
         self._server = grpc.aio.server(
             interceptors=[
                 ErrorInterceptor(refused=refused),
                 RequestsInterceptor(frozenset(), MESSAGE_LIMIT),
+                *revocation_interceptors(tls),
                 StreamsInterceptor(frozenset({ATTEND})),
                 access,
             ],
@@ -54,11 +58,11 @@ class GrpcServer:
         add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, HEALTH, reflection.SERVICE_NAME), self._server)
 
-    async def start(self, host: str, port: int, tls: LiveTls | None = None) -> int:
+    async def start(self, host: str, port: int) -> int:
         """Begin to listen; the port. Raises SetupError when it is taken."""
         address = format_address(host, port)
         try:
-            bound = listen(self._server, address, tls)
+            bound = listen(self._server, address, self._tls)
         except RuntimeError:
             raise SetupError(f"{address} cannot be listened on: is the port in use?", address=address) from None
         await self._server.start()

@@ -22,6 +22,7 @@ from services.common.matches import MatchOrder, MatchOutcome
 from services.common.metrics import MatchMetrics
 from services.common.peers import StreamsInterceptor
 from services.common.requests import RequestsInterceptor
+from services.common.revocation import revocation_interceptors
 from services.common.targets import format_address
 from services.common.tickets import TokenEnd
 from services.common.wire_limits import MESSAGE_LIMIT, server_options
@@ -88,6 +89,7 @@ class MatchService:
             interceptors=[
                 ErrorInterceptor(refused=self._metrics.refused),
                 RequestsInterceptor(_PLAY, settings.message_limit),
+                *revocation_interceptors(tls),
                 StreamsInterceptor(_PLAY),
             ],
             options=server_options(settings.heartbeat_s, settings.message_limit),

@@ -53,10 +53,11 @@ class _Server(uvicorn.Server):
 class _Connection(H11Protocol):
     """One connection, with an end to the patience with it."""
 
-    def __init__(self, *args: Any, patience: float, limit: int, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, patience: float, limit: int, tls: LiveTls | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._patience = patience
         self._limit = limit
+        self._tls = tls
         self._answers = 0
         self._look: asyncio.TimerHandle | None = None
 
@@ -77,10 +78,17 @@ class _Connection(H11Protocol):
         super().on_response_complete()
 
     def _look_again(self, answers: int) -> None:
-        if self._answers == answers:
+        if self._answers == answers or self._is_revoked():
             self.transport.abort()
         else:
             self._look = self.loop.call_later(self._patience, self._look_again, self._answers)
+
+    def _is_revoked(self) -> bool:
+        """A handshake would be refused by now, but a connection that goes on asking has none."""
+        if self._tls is None or not self._tls.watches_clients:
+            return False
+        certificate = self.transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        return self._tls.is_revoked(certificate)
 
 
 async def serve_web(
@@ -100,7 +108,7 @@ async def serve_web(
     listening = _listen(host, port)
     config = uvicorn.Config(
         app,
-        http=functools.partial(_Connection, patience=patience, limit=connections),  # type: ignore[arg-type]
+        http=functools.partial(_Connection, patience=patience, limit=connections, tls=tls),  # type: ignore[arg-type]
         log_config=None,
         access_log=False,
         lifespan="off",

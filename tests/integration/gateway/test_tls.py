@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,17 @@ import grpc.aio
 import pytest
 from cryptography import x509
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
 from baohuang.match.v1 import match_service_pb2 as play_pb
 from bots_sdk.client import LobbyClient, Tls
 from bots_sdk.client.channel import error_of, open_channel
 from bots_sdk.client.duplex import Duplex
-from bots_sdk.errors import ArenaError, TicketRejected, TlsFailed, TlsFault, TokenRejected
+from bots_sdk.errors import ArenaError, Refused, TicketRejected, TlsFailed, TlsFault, TokenRejected, Unreachable
 from services.cli.client import connect
+from services.cli.errors import reason_of
 from services.common.clock import SystemClock
 from services.common.metrics import LedgerMetrics, LobbyMetrics, MatchMetrics, TlsMetrics, make_registry
 from services.common.scraping import MetricsServer, serve_metrics
@@ -36,6 +40,7 @@ from services.common.tls import ServerTls
 from services.gateway.gateway import Addresses, Gateway, GatewayMetrics
 from services.ledger.ledger import Ledger
 from services.match.service import MatchService, MatchServiceSettings
+from services.web.server import serve_web
 from tests.integration.certificates import Certificates, live, renew
 
 
@@ -51,7 +56,7 @@ class Whole:
 @contextlib.asynccontextmanager
 async def serving(data: Path, tls: ServerTls | None) -> AsyncIterator[Whole]:
     with Ledger.open(data / "ledger.db") as ledger:
-        files = (None, None, None) if tls is None else (tls.certificate, tls.key, tls.client_ca)
+        files = (None,) * 4 if tls is None else (tls.certificate, tls.key, tls.client_ca, tls.client_crl)
         settings = Settings(data, port=0, http_port=0, **dict(zip(NAMES, files, strict=True)))  # type: ignore[arg-type]
         gateway = Gateway(
             settings,
@@ -75,7 +80,7 @@ async def serving(data: Path, tls: ServerTls | None) -> AsyncIterator[Whole]:
             await gateway.stop()
 
 
-NAMES = ("tls_server_cert", "tls_server_key", "tls_client_ca")
+NAMES = ("tls_server_cert", "tls_server_key", "tls_client_ca", "tls_client_crl")
 
 
 def make_match_service() -> MatchService:
@@ -185,7 +190,8 @@ async def play_error(address: str, tls: Tls) -> ArenaError:
     )
     call = Duplex(play(), address)
     try:
-        await call.write(play_pb.PlayRequest(records=[hello]))
+        with contextlib.suppress(Unreachable):  # it may be over already; reading tells why
+            await call.write(play_pb.PlayRequest(records=[hello]))
         await call.read()
     except grpc.aio.AioRpcError as error:
         return error_of(error, address)
@@ -284,6 +290,87 @@ async def test_half_written_files_keep_nobody_out(demanding: Whole, files: Serve
         await until_shown(address, renewed)
     for address in (demanding.gateway.http, demanding.metrics):
         assert "baohuang_tls_files_refused 0.0" in await read(f"https://{address}/metrics", client)
+
+
+# ---- certificates that are revoked
+
+
+async def test_who_is_put_on_the_list_is_refused_everywhere_and_his_streams_end(
+    tmp_path: Path, files: ServerTls, ours: Certificates
+) -> None:
+    revoked = tmp_path / "revoked.crl"
+    revoked.write_bytes(ours.authority.revoke([], None, SystemClock().now()))
+    ann, ben = ours.client(), ours.client()
+    async with serving(tmp_path, replace(files, client_crl=revoked)) as whole, contextlib.AsyncExitStack() as stack:
+        streams = {}
+        for name, client in (("ann", ann), ("ben", ben)):
+            for address in (whole.gateway.grpc, whole.match):
+                stub: Any = health_pb2_grpc.HealthStub(await stack.enter_async_context(open_channel(address, client)))
+                streams[name, address] = stub.Watch(health_pb2.HealthCheckRequest())
+                await streams[name, address].read()
+        lobby = await stack.enter_async_context(LobbyClient(whole.gateway.grpc, ann))
+        attending = lobby.attend((await lobby.register("anns")).token, 1)
+        assert await anext(attending) == []
+        revoke(ours, ann, revoked)
+        for address in (whole.gateway.grpc, whole.match):
+            async with asyncio.timeout(60):
+                with pytest.raises(grpc.aio.AioRpcError) as caught:
+                    await streams["ann", address].read()
+            assert reason_of(caught.value) == "REASON_CERTIFICATE_REVOKED"
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await health_of(address, ann)
+            assert reason_of(caught.value) == "REASON_CERTIFICATE_REVOKED"
+            assert not streams["ben", address].done()
+            assert await health_of(address, ben) == health_pb2.HealthCheckResponse.SERVING
+        with pytest.raises(Refused, match="was revoked"):
+            await anext(attending)
+        refused = await play_error(whole.match, ann)
+        assert isinstance(refused, Refused)
+        assert refused.reason == "REASON_CERTIFICATE_REVOKED"
+        assert isinstance(await play_error(whole.match, ben), TicketRejected)
+        with pytest.raises(Refused, match="was revoked") as told:
+            await lobby.list_bots()
+        assert "another certificate" in told.value.next_step
+        for address in (whole.gateway.http, whole.metrics):
+            with pytest.raises((urllib.error.URLError, ssl.SSLError, ConnectionError)):
+                await read(f"https://{address}/metrics", ann)
+            assert "baohuang_build_info" in await read(f"https://{address}/metrics", ben)
+
+
+async def test_a_page_that_goes_on_asking_over_its_connection_is_sent_away_too(
+    tmp_path: Path, files: ServerTls, ours: Certificates
+) -> None:
+    revoked = tmp_path / "revoked.crl"
+    revoked.write_bytes(ours.authority.revoke([], None, SystemClock().now()))
+    tls, ann = live(replace(files, client_crl=revoked)), ours.client()
+    app = Starlette(routes=[Route("/", lambda request: PlainTextResponse("here"))])
+    server = await serve_web(app, "127.0.0.1", tls=tls, patience=3.0)
+    context = ann.context()
+    context.set_alpn_protocols(["http/1.1"])
+    host, _, port = server.address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port), ssl=context)
+
+    async def ask() -> bool:
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        try:
+            return (await reader.readuntil(b"here")).startswith(b"HTTP/1.1 200")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return False
+
+    assert await ask()
+    revoke(ours, ann, revoked)
+    end = time.monotonic() + 60
+    while await ask():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.05)
+    writer.close()
+    await server.close()
+
+
+def revoke(authority: Certificates, client: Tls, known: Path) -> None:
+    assert client.certificate is not None
+    certificate = x509.load_pem_x509_certificate(client.certificate.read_bytes())
+    known.write_bytes(authority.authority.revoke([certificate], known.read_bytes(), SystemClock().now()))
 
 
 @contextlib.asynccontextmanager

@@ -7,6 +7,7 @@ import json
 import re
 import ssl
 import subprocess
+import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import pytest
 from bots_sdk.client import LobbyClient, Tls
 from services.access.operator import OPERATOR_FILE
 from services.access.tokens import PREFIX
+from services.common.live_tls import LOOK_S
 from services.common.reaper import descendants_of
 from tests.deploy.prometheus_server import start_prometheus
 
@@ -58,7 +60,8 @@ def mutual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mutual]:
     run_baohuang("dev-ca", str(made))
     tls = Tls(made / "ca.pem", made / "client.pem", made / "client.key")
     options = ["--tls-server-cert", str(made / "server.pem"), "--tls-server-key", str(made / "server.key")]
-    options += ["--tls-client-ca", str(made / "ca.pem"), "--log-level", "debug"]
+    options += ["--tls-client-ca", str(made / "ca.pem"), "--tls-client-crl", str(made / "revoked.crl")]
+    options += ["--log-level", "debug"]
     running = Serve(tmp_path_factory.mktemp("platform"), more=options, tls=tls)
     try:
         tokens = register_bots(running.server, BOTS, tls)
@@ -116,6 +119,21 @@ def test_a_certificate_is_no_token(mutual: Mutual, tmp_path: Path) -> None:
     assert "TLS" not in said
     assert "token" in said
     assert "token" in run_baohuang("tournament", "pause", "nothing", *options, code=1).stderr
+
+
+def test_a_certificate_that_was_revoked_opens_nothing_any_more(mutual: Mutual) -> None:
+    run_baohuang("dev-ca", str(mutual.certificates), "--add-client", "eve")
+    eve = Tls(mutual.tls.ca, mutual.certificates / "eve.pem", mutual.certificates / "eve.key")
+    command = ["bot", "list", "--server", mutual.serve.server, *tls_options(eve)]
+    run_baohuang(*command)
+    run_baohuang("dev-ca", str(mutual.certificates), "--revoke", "eve")
+    time.sleep(LOOK_S)
+    said = run_baohuang(*command, code=1).stderr
+    assert said.startswith("Error: The certificate with which you came was revoked. Ask the operator for another"), said
+    for name, address in discovered(mutual).items():
+        with pytest.raises((OSError, ssl.SSLError)):
+            fetch(address, "/metrics", eve)
+        assert "baohuang_tls_files_refused 0.0" in fetch(address, "/metrics", mutual.tls), name
 
 
 def test_prometheus_reads_every_process(mutual: Mutual, tmp_path: Path) -> None:

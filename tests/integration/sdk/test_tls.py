@@ -225,7 +225,8 @@ async def server(context: ssl.SSLContext | None, welcome: Callable[[int], bytes]
 def server_context(
     tls: ServerTls, *, protocols: list[str], latest: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED
 ) -> ssl.SSLContext:
-    context = tls.http_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_into(context)
     context.set_alpn_protocols(protocols)
     context.maximum_version = latest
     return context

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from services.access.callers import NOBODY, bot_key, token_key
-from services.access.gate import FAILURES, Gate
-from services.access.interceptor import until_ended
+from services.access.gate import FAILURES, Gate, token_unknown
 from services.access.needs import AccessRules
 from services.access.tokens import hash_token
 from services.common.clock import ManualClock
+from services.common.ending import until_ended
 from services.common.errors import PlatformError, Reason
 from services.common.metrics import LobbyMetrics
 from services.common.scopes import Scope
@@ -188,7 +188,7 @@ async def test_a_stream_ends_with_its_token_even_while_nothing_comes() -> None:
             closed.set()
 
     ended = asyncio.Event()
-    stream = until_ended(responses(), ended)  # type: ignore[arg-type]  # a generator, as is written
+    stream = until_ended(responses(), ended, token_unknown)  # type: ignore[arg-type]  # a generator, as is written
     assert await anext(stream) == 1
     waiting = asyncio.ensure_future(anext(stream))
     await asyncio.sleep(0)
@@ -205,7 +205,7 @@ async def test_a_stream_whose_token_holds_gives_everything_and_its_own_errors() 
         yield 2
         raise PlatformError(Reason.DRAINING, "enough")
 
-    stream = until_ended(responses(), asyncio.Event())  # type: ignore[arg-type]
+    stream = until_ended(responses(), asyncio.Event(), token_unknown)  # type: ignore[arg-type]
     assert [await anext(stream), await anext(stream)] == [1, 2]
     with pytest.raises(PlatformError, match="enough"):
         await anext(stream)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +13,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from services.common.authority import AUTHORITY_LIFE, CERTIFICATE_LIFE, Authority, Issued
-from services.common.certificates import hosts_of, verify_server_tls
+from services.common.certificates import (
+    hosts_of,
+    identity_of,
+    remarks_on_lists,
+    revoked_in,
+    verify_server_tls,
+)
 from services.common.errors import SetupError
 from services.common.tls import ServerTls
 
@@ -102,7 +110,11 @@ def test_a_key_is_not_shown(authority: Authority) -> None:
 def test_files_in_order_are_worth_no_word(good: ServerTls) -> None:
     assert verify_server_tls(good, "arena.example.org", NOW) == []
     assert verify_server_tls(good, "::1", NOW) == []
-    good.http_context()
+    good.load_into(server_context())
+
+
+def server_context() -> ssl.SSLContext:
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
 
 def sentence_about(tls: ServerTls, now: datetime = NOW) -> str:
@@ -122,7 +134,7 @@ def test_a_file_that_is_not_there(good: ServerTls, tmp_path: Path) -> None:
         with pytest.raises(SetupError, match="cannot be read"):
             broken.read()
         with pytest.raises(SetupError, match="cannot be used"):
-            broken.http_context()
+            broken.load_into(server_context())
 
 
 def _pair(tls: ServerTls) -> tuple[Path, Path]:
@@ -155,7 +167,7 @@ def test_a_key_with_a_passphrase(good: ServerTls, tmp_path: Path) -> None:
     locked.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption))
     assert "which has a passphrase" in sentence_about(ServerTls(good.certificate, locked))
     with pytest.raises(SetupError):
-        ServerTls(good.certificate, locked).http_context()
+        ServerTls(good.certificate, locked).load_into(server_context())
 
 
 def test_a_key_of_another_certificate(authority: Authority, good: ServerTls, tmp_path: Path) -> None:
@@ -187,6 +199,45 @@ def test_an_authority_of_clients_that_has_ended_or_is_none(
     both.write_bytes(old.read_bytes() + good.client_ca.read_bytes())
     (remark,) = verify_server_tls(ServerTls(*_pair(good), both), "localhost", NOW)
     assert remark.startswith(f"a certificate in {both} has ended on ")
+
+
+def test_lists_of_revoked_certificates(authority: Authority, good: ServerTls, tmp_path: Path) -> None:
+    ann, ben = (parsed(authority.issue_client(name, NOW)) for name in ("ann", "ben"))
+    path = tmp_path / "revoked.crl"
+    tls = replace(good, client_crl=path)
+    path.write_bytes(authority.revoke([ann], None, NOW))
+    assert verify_server_tls(tls, "localhost", NOW) == []
+    assert revoked_in(tls, tls.read()) == {identity_of(ann)}
+    path.write_bytes(authority.revoke([ben], path.read_bytes(), NOW))
+    assert revoked_in(tls, tls.read()) == {identity_of(ann), identity_of(ben)}
+    assert revoked_in(good, good.read()) == frozenset()
+    path.write_bytes(path.read_bytes() + Authority.make(NOW).revoke([], None, NOW))
+    assert "which none of the authorities in --tls-client-ca" in sentence_about(tls), "each of them has to be"
+
+
+def test_a_list_that_is_older_than_it_should_be_is_worth_a_word_and_holds(
+    authority: Authority, good: ServerTls, tmp_path: Path
+) -> None:
+    path = tmp_path / "revoked.crl"
+    ann = parsed(authority.issue_client("ann", NOW))
+    path.write_bytes(authority.revoke([ann], None, NOW))
+    tls = replace(good, client_crl=path)
+    late = x509.load_pem_x509_crl(path.read_bytes()).next_update_utc
+    assert late is not None
+    (remark,) = remarks_on_lists(tls, tls.read(), late + DAY)
+    assert remark.startswith(f"a list of revoked certificates in {path} is older than its authority wants it to be")
+    assert revoked_in(tls, tls.read()) == {identity_of(ann)}
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"])
+def test_a_file_that_holds_no_list(good: ServerTls, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "revoked.crl"
+    path.write_bytes(content)
+    assert sentence_about(replace(good, client_crl=path)) == (
+        f"--tls-client-crl is {path}, which holds no list of revoked certificates in PEM form."
+    )
+    path.unlink()
+    assert "which cannot be read" in sentence_about(replace(good, client_crl=path))
 
 
 def test_a_clients_certificate_for_the_server(authority: Authority, tmp_path: Path) -> None:

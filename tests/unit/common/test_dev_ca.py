@@ -31,7 +31,8 @@ def names(folder: Path) -> set[str]:
 
 
 def test_a_ca_a_server_and_a_client_are_made(folder: Path) -> None:
-    assert names(folder) == {f"{name}.{kind}" for name in ("ca", "server", "client") for kind in ("pem", "key")}
+    files = {f"{name}.{kind}" for name in ("ca", "server", "client") for kind in ("pem", "key")}
+    assert names(folder) == files | {"revoked.crl"}
     assert {path.stat().st_mode & 0o777 for path in folder.glob("*.key")} == {0o600}
     assert folder.stat().st_mode & 0o777 == 0o700
     tls = ServerTls(folder / "server.pem", folder / "server.key", folder / "ca.pem")
@@ -52,6 +53,34 @@ def test_openssl_agrees_by_its_strictest_rules(folder: Path) -> None:
         command = ["openssl", "verify", "-x509_strict", *check, "-CAfile", str(folder / "ca.pem")]
         done = subprocess.run([*command, str(folder / f"{name}.pem")], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_what_was_revoked_openssl_takes_no_more(folder: Path) -> None:
+    assert run(str(folder), "--add-client", "ann").exit_code == 0
+
+    def is_taken(name: str) -> bool:
+        lists = ["-CAfile", str(folder / "ca.pem"), "-CRLfile", str(folder / "revoked.crl"), "-crl_check"]
+        command = ["openssl", "verify", "-x509_strict", *lists, str(folder / f"{name}.pem")]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+    assert is_taken("client")
+    for name in ("client", "ann", "ann"):
+        said = run(str(folder), "--revoke", name)
+        assert said.exit_code == 0, said.output
+        assert f"{folder}/{name}.pem is on the list in {folder}/revoked.crl" in said.output
+        assert not is_taken(name)
+        assert is_taken("server")
+    assert not is_taken("client")
+
+
+def test_what_cannot_be_revoked_is_said(folder: Path, tmp_path: Path) -> None:
+    assert "has no ben.pem: which certificate" in run(str(folder), "--revoke", "ben").output
+    assert "--revoke goes by itself" in run(str(folder), "--revoke", "client", "--add-client", "ben").output
+    assert run(str(tmp_path / "other")).exit_code == 0
+    (folder / "theirs.pem").write_bytes((tmp_path / "other" / "client.pem").read_bytes())
+    assert "is of another authority" in run(str(folder), "--revoke", "theirs").output
+    (folder / "none.pem").write_text("hello")
+    assert "holds no certificate in PEM form" in run(str(folder), "--revoke", "none").output
 
 
 def test_how_to_use_it_is_printed_and_no_key_is(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 import ssl
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from typing import Any
 import grpc
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 from prometheus_client import generate_latest
 
 from services.common import live_tls
-from services.common.authority import BACKDATED, Authority, Issued
+from services.common.authority import AUTHORITY_LIFE, BACKDATED, Authority, Issued
 from services.common.clock import ManualClock
 from services.common.errors import SetupError
 from services.common.live_tls import LOOK_S, QUIET_S, LiveTls
@@ -150,6 +151,33 @@ def test_authorities_of_clients_are_renewed_too(server: Server, tmp_path: Path) 
         shown(context, ours, tmp_path)
 
 
+def test_a_certificate_that_is_put_on_the_list_gets_no_handshake_any_more(server: Server, tmp_path: Path) -> None:
+    ann, ben = (server.authority.issue_client(name, server.clock.now()) for name in ("ann", "ben"))
+    path = tmp_path / "revoked.crl"
+    path.write_bytes(server.authority.revoke([], None, server.clock.now()))
+    server.tls = replace(server.tls, client_crl=path)
+    live = server.live()
+    context = live.http_context()
+    assert shown(context, ann, tmp_path) == shown(context, ben, tmp_path)
+    certificate = x509.load_pem_x509_certificate(ann.certificate)
+    path.write_bytes(server.authority.revoke([certificate], path.read_bytes(), server.clock.now()))
+    server.clock.advance(LOOK_S)
+    with pytest.raises(ssl.SSLError, match="revoked"):
+        shown(context, ann, tmp_path)
+    assert shown(context, ben, tmp_path)
+    assert live.is_revoked(certificate.public_bytes(serialization.Encoding.DER))
+    assert server.metrics.lists_due_at == (ManualClock().now() + AUTHORITY_LIFE).timestamp()
+    # A list that cannot be read lets nobody in again.
+    path.write_bytes(b"-----BEGIN X509 CRL-----")
+    server.clock.advance(LOOK_S)
+    with pytest.raises(ssl.SSLError, match="revoked"):
+        shown(context, ann, tmp_path)
+    assert shown(context, ben, tmp_path)
+    assert server.metrics.files_are_refused
+    with pytest.raises(SetupError, match="holds no list of revoked certificates"):
+        server.live()
+
+
 # ---- what is not
 
 
@@ -261,13 +289,13 @@ def test_files_that_are_written_between_two_readings_wait_for_the_next_look(
     live = server.live()
     first, second = server.issue(), server.issue()
     server.put(first)
-    load = ServerTls.http_context
+    load = ServerTls.load_into
 
-    def write_meanwhile(tls: ServerTls) -> ssl.SSLContext:
+    def write_meanwhile(tls: ServerTls, context: ssl.SSLContext) -> None:
         server.put(second)
-        return load(tls)
+        load(tls, context)
 
-    monkeypatch.setattr(ServerTls, "http_context", write_meanwhile)
+    monkeypatch.setattr(ServerTls, "load_into", write_meanwhile)
     server.pass_a_look()
     assert (server.metrics.files_are_refused, server.metrics.renewals) == (True, 0)
     monkeypatch.undo()

@@ -35,6 +35,7 @@ def test_every_field_can_come_from_the_environment() -> None:
         "BAOHUANG_TLS_SERVER_CERT": "server.pem",
         "BAOHUANG_TLS_SERVER_KEY": "server.key",
         "BAOHUANG_TLS_CLIENT_CA": "ca.pem",
+        "BAOHUANG_TLS_CLIENT_CRL": "revoked.crl",
         "BAOHUANG_ALLOW_PLAINTEXT": "Yes",
         "BAOHUANG_REGISTRATION": "Operators",
         "BAOHUANG_READ_REQUIRES_TOKEN": "true",
@@ -56,6 +57,7 @@ def test_every_field_can_come_from_the_environment() -> None:
         tls_server_cert=Path("server.pem"),
         tls_server_key=Path("server.key"),
         tls_client_ca=Path("ca.pem"),
+        tls_client_crl=Path("revoked.crl"),
         allow_plaintext=True,
         registration=Registration.OPERATORS,
         read_requires_token=True,
@@ -239,6 +241,11 @@ def test_a_proxy_that_speaks_tls_for_the_platform_needs_nothing_of_it() -> None:
             {"tls_client_ca": "ca.pem"},
             "--tls-client-ca is given, but not --tls-server-cert: TLS needs a certificate and its private key, so "
             "name the file of the certificate as well.",
+        ),
+        (
+            {"tls_server_cert": "a.pem", "tls_server_key": "a.key", "tls_client_crl": "a.crl"},
+            "--tls-client-crl is given, but not --tls-client-ca: certificates are looked at only where they are "
+            "demanded, so name the file of the authority that has issued them as well.",
         ),
         ({"tls_server_cert": "/"}, "--tls-server-cert is '/', but must be a file."),
         ({"allow_plaintext": "perhaps"}, "--allow-plaintext is 'perhaps', but must be yes or no."),

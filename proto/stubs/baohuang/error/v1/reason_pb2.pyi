@@ -80,6 +80,8 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     """No access token of that name."""
     REASON_LEDGER_UNREACHABLE: _Reason.ValueType  # 26
     """The server of the database that holds the ledger is away, or cannot be reached."""
+    REASON_CERTIFICATE_REVOKED: _Reason.ValueType  # 27
+    """The client's certificate of TLS was revoked."""
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Why a call or a stream was refused. `docs/errors.md` says for each what to do next."""
@@ -138,4 +140,6 @@ REASON_ACCESS_TOKEN_UNKNOWN: Reason.ValueType  # 25
 """No access token of that name."""
 REASON_LEDGER_UNREACHABLE: Reason.ValueType  # 26
 """The server of the database that holds the ledger is away, or cannot be reached."""
+REASON_CERTIFICATE_REVOKED: Reason.ValueType  # 27
+"""The client's certificate of TLS was revoked."""
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
