@@ -17,7 +17,7 @@ PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 # postgresql is started by the tests themselves in a folder of their own.
 DEBIAN_TEST_PACKAGES := prometheus openssl iproute2 postgresql
 
-# Workers of pytest. Tests that start Ray share one of them.
+# Workers of pytest. Tests of one file that start Ray share one of them.
 JOBS ?= 2
 # What make fuzz looks at, all of it if nothing is named, and for how long each.
 TARGETS ?=
@@ -42,9 +42,10 @@ demo: $(VENV)/.server ## Install the platform and play a small tournament
 	$(call say,Starting the demo: baohuang demo)
 	@$(BIN)/baohuang demo
 
+# Hundreds of processes start, each of which would compile the same modules where a container forbids to keep them.
 test: debian $(VENV)/.dev .venv-gen/requirements.sha256 ## Install what tests need and run everything (ARGS='-k x' for some)
 	$(call say,Running the tests on $(JOBS) workers: linters and types are among them)
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	@env --unset=PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 verify: $(VERIFY) ## Linters, formats, types, import layers, stubs and protocol, without the tests
 

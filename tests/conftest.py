@@ -1,4 +1,4 @@
-"""What holds for every test: only tests marked `ray` may start Ray, and they share one worker."""
+"""What holds for every test: only tests marked `ray` may start Ray; those of a file share a worker, and begin first."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of Ray in a file share a platform. They take longest: thousands of short ones then fill both workers."""
     for item in items:
         if item.get_closest_marker("ray"):
-            item.add_marker(pytest.mark.xdist_group("ray"))
+            item.add_marker(pytest.mark.xdist_group(f"ray-{item.path.stem}"))
+    items.sort(key=lambda item: item.get_closest_marker("ray") is None)
 
 
 @pytest.fixture(autouse=True)

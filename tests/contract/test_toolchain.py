@@ -43,7 +43,13 @@ def test_changelog_is_about_this_version() -> None:
 
 
 @pytest.mark.ray
-def test_ray_tests_share_a_worker(request: pytest.FixtureRequest) -> None:
+def test_ray_tests_of_a_file_share_a_worker(request: pytest.FixtureRequest) -> None:
     """A release of pytest has broken the groups without a word before; xdist shows a group as a suffix of the id."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        assert request.node.nodeid.endswith("@ray")
+        assert request.node.nodeid.endswith("@ray-test_toolchain")
+
+
+def test_tests_of_ray_begin_first(request: pytest.FixtureRequest) -> None:
+    """They take longest: what began with the others behind it would end with one worker idle."""
+    short = [item.get_closest_marker("ray") is None for item in request.session.items]
+    assert short == sorted(short)
