@@ -31,7 +31,7 @@ async def test_a_watcher_of_health_that_reads_nothing_holds_up_no_draining() -> 
             stranger.call(WATCH, health_pb2.HealthCheckRequest(service=name).SerializeToString())
         (bot,) = await here.honest("ann")
         await bot.until("welcome")
-        await asyncio.sleep(0.2)  # the calls have begun, and there is nothing to see of it
+        await until(lambda: stranger.begun == 3)
         async with asyncio.timeout(20):
             await here.service.drain(1.0)
         await bot.until("draining")

@@ -11,7 +11,7 @@ from tests.misbehaving.hostile.wires import PREFACE, connection
 
 _DATA, _HEADERS, _SETTINGS, _PING = 0, 1, 4, 6
 _END_HEADERS = 4
-_ACK = 1
+_ACK = _END_STREAM = 1
 _INITIAL_WINDOW = 4
 
 
@@ -19,11 +19,12 @@ class RawConnection:
     """One connection that answers pings and settings, and never gives leave to send it anything.
 
     Attributes:
-        ended: how many streams the server has ended.
+        begun: on how many streams the server has begun to answer.
+        ended: how many streams it has ended.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.ended = 0
+        self.begun = self.ended = 0
         self._reader = reader
         self._writer = writer
         self._next = 1
@@ -48,7 +49,8 @@ class RawConnection:
                 kind, flags = head[3], head[4]
                 if kind in (_SETTINGS, _PING) and not flags & _ACK:
                     self._writer.write(_frame(kind, _ACK, 0, payload if kind == _PING else b""))
-                self.ended += kind == _HEADERS and flags & 1
+                self.begun += kind == _HEADERS and not flags & _END_STREAM
+                self.ended += kind == _HEADERS and flags & _END_STREAM
 
 
 def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
