@@ -14,20 +14,16 @@ because the other tables were spoiled, has not made anything of the hand that co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import islice
 from math import lcm
 
-from bots_sdk.rules.cards import SEATS
-from services.common.matches import DealScore, FaultRules
-from services.tournament.standings.paying import NOTHING, Paid, paid_by
-from services.tournament.standings.roles import Role, role_of
-from services.tournament.standings.values import PlayedMatch
+import numpy as np
+from numpy.typing import NDArray
 
-Hand = tuple[int, int]
-"""Void shuffles before the deal, and seats after the dealer."""
+from bots_sdk.rules.cards import SEATS
+from services.tournament.standings.deals import DealColumns
+from services.tournament.standings.widths import Whole, magnitude, width_for
 
 
 class DatumKind(Enum):
@@ -52,124 +48,71 @@ class Datum:
         return lcm(*range(1, max(1, self.tables) + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One entrant in one deal: points and beans against the datum, each `scale` times, and what was paid of it.
+class Hands:
+    """Which hand everybody held, and which tables are in the datum of it."""
 
-    `deals` is 1, or 0 for a deal that does not count because there was nothing to compare it with. `raw` are the points
-    as they were played, `beans` is None without beans. `role` is None in a void deal. `spared`: somebody else
-    spoiled the deal.
-    """
+    def __init__(self, datum: Datum, deals: DealColumns, blocks: NDArray[np.int32], entrants: int) -> None:
+        """`entrants` are how many there are: who has a higher number is at a control table."""
+        self._deals = deals
+        self._decks: Whole = blocks
+        if deals.voided.any():
+            decks = blocks.astype(np.int64) * (int(deals.voided.max()) + 1) + deals.voided
+            self._decks = np.unique(decks, return_inverse=True)[1].astype(np.int32)
+        self.count = SEATS * (int(self._decks.max(initial=-1)) + 1)
+        self.has_own = datum.kind is DatumKind.FIELD
+        self.is_asked = deals.spoiled == 0
+        if not self.has_own:
+            self.is_asked &= deals.entrants[:, 0] >= entrants
 
-    entrant: int
-    deals: int
-    points: int
-    raw: int
-    beans: int | None
-    raw_beans: int
-    paid: Paid
-    spoils: bool
-    spared: bool
-    role: Role | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """One deal at one table."""
-
-    entrants: tuple[int, ...]
-    deal: DealScore
-    dealer: int
-
-    def hand(self, seat: int) -> Hand:
-        return self.deal.voided, (seat - self.dealer) % SEATS
+    def of(self, rows: Whole, seats: Whole | int) -> NDArray[np.int64]:
+        """The hands that were held in these deals in these seats, as numbers from 0 on."""
+        decks = self._decks[rows].astype(np.int64)
+        hands: NDArray[np.int64] = SEATS * decks + (seats - self._deals.dealer[rows]) % SEATS
+        return hands
 
 
-class DatumBlock:
-    """The same deal at several tables: what everybody made of it."""
+class Made:
+    """What was made of each hand, points or beans, at the tables that are in its datum."""
 
-    __slots__ = ("_tables",)
+    def __init__(self, hands: Hands, made: Whole, is_there: NDArray[np.bool_]) -> None:
+        """`made` is by deal and seat; deals in which it is not there are in no datum."""
+        self._hands = hands
+        self._made = made
+        self._is_in = hands.is_asked & is_there
+        rows = np.flatnonzero(self._is_in)
+        self.largest = magnitude(made)
+        self._width = width_for(self.largest * len(rows))
+        self._sums: Whole = np.zeros(hands.count, dtype=self._width)
+        self._tables = np.zeros(hands.count, dtype=np.int32)
+        for seat in range(SEATS):
+            at = hands.of(rows, seat)
+            np.add.at(self._sums, at, made[rows, seat].astype(self._width))
+            self._tables += np.bincount(at, minlength=hands.count).astype(np.int32)
 
-    def __init__(self) -> None:
-        self._tables: list[_Held] = []
+    def others(self, rows: Whole, seats: Whole | int) -> tuple[Whole, Whole]:
+        """What all others made of these hands, and how many they are."""
+        at = self._hands.of(rows, seats)
+        sums, tables = self._sums[at], self._tables[at]
+        if self._hands.has_own:
+            is_in = self._is_in[rows]
+            sums -= np.where(is_in, self._made[rows, seats].astype(self._width), 0)
+            tables -= is_in
+        return sums, tables
 
-    def add(self, entrants: tuple[int, ...], deal: DealScore, dealer: int) -> None:
-        """Takes in one table."""
-        self._tables.append(_Held(entrants, deal, dealer))
+    def compared(self, rows: Whole, seats: Whole, scale: int, width: type) -> Whole:
+        """What was made of hands less the mean of the others, `scale` times; 0 where there are no others."""
+        sums, tables = self.others(rows, seats)
+        shares = [0, *(scale // many for many in range(1, int(tables.max(initial=0)) + 1))]
+        own: Whole = np.where(tables > 0, self._made[rows, seats], 0).astype(width) * scale
+        compared: Whole = own - np.array(shares, dtype=width)[tables] * sums.astype(width)
+        return compared
 
-    def compared(self, datum: Datum, entrants: int, rules: FaultRules, unit: int) -> Iterator[Compared]:
-        """Everybody but the control tables against the datum. Whoever spoils a deal pays of what it made against it.
-
-        Args:
-            datum: with whom.
-            entrants: how many there are; who has a higher number is at a control table.
-            rules: what faults cost.
-            unit: the beans of a point.
-        """
-        kind, scale = datum.kind, datum.scale
-        sums: dict[Hand, list[int]] = {}
-        for table in self._tables:
-            if not table.deal.spoiled and (kind is DatumKind.FIELD or table.entrants[0] >= entrants):
-                for seat in range(SEATS):
-                    held = sums.setdefault(table.hand(seat), [0, 0, 0, 0])
-                    _count(held, table.deal, seat, 1)
-        for table in self._tables:
-            if table.entrants[0] >= entrants:
-                continue
-            for seat, entrant in enumerate(table.entrants):
-                others = list(sums.get(table.hand(seat), (0, 0, 0, 0)))
-                if kind is DatumKind.FIELD and not table.deal.spoiled:
-                    _count(others, table.deal, seat, -1)
-                yield _compare(table.deal, seat, entrant, others, scale, rules, unit)
-
-    def compared_tables(
-        self, datum: Datum, entrants: int, rules: FaultRules, unit: int
-    ) -> Iterator[tuple[DealScore, list[Compared]]]:
-        """The same by table: how the deal ended there, and who sat there, by seat."""
-        everybody = self.compared(datum, entrants, rules, unit)
-        for table in self._tables:
-            if table.entrants[0] < entrants:
-                yield table.deal, list(islice(everybody, SEATS))
-
-
-def _count(sums: list[int], deal: DealScore, seat: int, sign: int) -> None:
-    sums[0] += sign * deal.points[seat]
-    sums[1] += sign
-    if deal.beans is not None:
-        sums[2] += sign * deal.beans[seat]
-        sums[3] += sign
-
-
-def _compare(  # noqa: PLR0913 - one step of the loop above
-    deal: DealScore, seat: int, entrant: int, others: Sequence[int], scale: int, rules: FaultRules, unit: int
-) -> Compared:
-    points, tables, beans, with_beans = others
-    won = scale * deal.points[seat] - scale // tables * points if tables else 0
-    won_beans = None
-    if deal.beans is not None:
-        won_beans = scale * deal.beans[seat] - scale // with_beans * beans if with_beans else 0
-    spoils = seat in deal.spoiled
-    paid = NOTHING
-    if spoils or deal.faults[seat]:
-        paid = paid_by(seat, deal, rules, unit, against=(-(-won // scale), -(-(won_beans or 0) // scale)))
-    return Compared(
-        entrant=entrant,
-        deals=int(tables > 0),
-        points=won,
-        raw=deal.points[seat],
-        beans=won_beans,
-        raw_beans=deal.beans[seat] if deal.beans is not None else 0,
-        paid=paid,
-        spoils=spoils,
-        spared=bool(deal.spoiled) and not spoils,
-        role=role_of(deal, seat),
-    )
-
-
-def dealers(match: PlayedMatch) -> list[int]:
-    """The seat each deal was dealt from: the first seat, then whoever was emperor (rules 3.1, 3.4)."""
-    found, dealer = [], 0
-    for deal in match.deals:
-        found.append(dealer)
-        dealer = dealer if deal.emperor is None else deal.emperor
-    return found
+    def differences(self, rows: Whole) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Of whole deals, by seat: the same as it is; and by deal whether all of it could be compared."""
+        found, is_compared = np.zeros((len(rows), SEATS)), np.ones(len(rows), dtype=bool)
+        for seat in range(SEATS):
+            sums, tables = self.others(rows, seat)
+            # Whole numbers that are no rounded ones: so the quotient is rounded but once.
+            found[:, seat] = (self._made[rows, seat].astype(self._width) * tables - sums) / np.maximum(1, tables)
+            is_compared &= tables > 0
+        return found, is_compared

@@ -6,6 +6,7 @@ is nothing but the matches that went in, so a fold over all of them at once says
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -37,6 +38,7 @@ class StandingsFold:
         self._names = tuple(names)
         self._table = StandingsTable(names, beans=beans, titles=titles, faults=faults, bean_unit=bean_unit, datum=datum)
         self._skills = Skills(len(self._names))
+        self._followed = 0  # the games before this number are in the skills for good
         self._rated = 0
         self._ratings: dict[str, tuple[Rating | None, float | None]] = {}
 
@@ -51,14 +53,11 @@ class StandingsFold:
     @property
     def missing(self) -> int:
         """The first number that is not in it."""
-        return self._skills.missing
+        return self._table.numbers.missing
 
     def add(self, match: PlayedMatch) -> None:
         """Takes in one match that counts. Raises ValueError as `StandingsTable.add` does."""
         self._table.add(match)
-        is_control = min(match.entrants) >= len(self._names)
-        points = [sum(of_seat) for of_seat in zip(*(deal.points for deal in match.deals), strict=True)]
-        self._skills.add(match.number, None if is_control or not points else match.entrants, points)
 
     def standings(self, order: Order = Order.POINTS, *, moving: bool = False) -> list[Standing]:
         """The whole table, best first.
@@ -70,9 +69,16 @@ class StandingsFold:
         new = len(self) - self._rated
         if not self._ratings or (new and (not moving or new * FRESH >= len(self))):
             self._ratings = dict(
-                zip(self._names, zip(self._table.ratings(), self._skills.ordinals(), strict=True), strict=True)
+                zip(self._names, zip(self._table.ratings(), self._ordinals(), strict=True), strict=True)
             )
             self._rated = len(self)
         return [
             replace(line, rating=self._ratings[line.name][0], openskill=self._ratings[line.name][1]) for line in lines
         ]
+
+    def _ordinals(self) -> list[float | None]:
+        """OpenSkill as it would be had the matches come in the order of the schedule."""
+        missing = self.missing
+        self._skills.add(self._table.games(range(self._followed, missing)))
+        self._followed = missing
+        return self._skills.ordinals(self._table.games(range(missing, sys.maxsize)))

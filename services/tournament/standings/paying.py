@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import numpy as np
+from numpy.typing import NDArray
 
 from bots_sdk.rules.cards import SEATS
 from bots_sdk.rules.options import Options
-from services.common.matches import DealScore, FaultRules, FaultScore
+from services.common.matches import FaultRules, FaultScore
+from services.tournament.standings.widths import Whole
 
 
 def bean_unit(options: Options) -> int:
@@ -17,35 +19,23 @@ def bean_unit(options: Options) -> int:
     return int(options.room * options.stakes[0] ** SEATS)
 
 
-@dataclass(frozen=True, slots=True)
-class Paid:
-    """What is taken off one seat for its faults in one deal: points, and beans if the deal has any; never below 0."""
-
-    points: int
-    beans: int = 0
-
-
-NOTHING = Paid(0)
-
-
-def paid_by(seat: int, deal: DealScore, rules: FaultRules, unit: int, against: tuple[int, int] | None = None) -> Paid:
-    """What a seat pays for a deal; `unit` are the beans of one point.
-
-    `against` are points and beans as they compare with others, rounded up, where that is what counts and not what was
-    played: to forfeit a deal with a bad hand must not be better than to play it.
+def paid_by(rules: FaultRules, spoils: NDArray[np.bool_], faults: Whole, made: Whole, unit: int = 1) -> Whole:
+    """What is taken off for faults, deal by deal; never below 0.
 
     By `penalty` every fault costs, and a deal that was spoiled without a new fault, as by a house bot that has taken
-    over, costs as much as one. By `forfeit` a spoiled deal is worth the forfeit, or what was played less a penalty if
+    over, costs as much as one. By `forfeit` a spoiled deal is worth the forfeit, or what was made less a penalty if
     that is worse: a deal that is lost already must not be free to spoil, since the others lose theirs by it.
+
+    Args:
+        rules: what faults cost, in points.
+        spoils: whether the seat spoiled the deal.
+        faults: what it did wrong in it.
+        made: its points, or beans. Where deals are compared with others, as they compare, rounded up: to forfeit a
+            deal with a bad hand must not be better than to play it.
+        unit: what one point is worth in what was made.
     """
-    spoils = seat in deal.spoiled
     if rules.score is FaultScore.PENALTY:
-        owed = rules.penalty * max(deal.faults[seat], spoils)
-        return Paid(owed, owed * unit) if owed else NOTHING
-    if rules.score is FaultScore.FORFEIT and spoils:
-        points, beans = against or (deal.points[seat], deal.beans[seat] if deal.beans is not None else 0)
-        return Paid(
-            max(rules.penalty, points + rules.forfeit),
-            max(rules.penalty * unit, beans + rules.forfeit * unit),
-        )
-    return NOTHING
+        return np.asarray(np.maximum(faults, spoils) * (rules.penalty * unit))
+    if rules.score is FaultScore.FORFEIT:
+        return np.where(spoils, np.maximum(rules.penalty * unit, made + rules.forfeit * unit), 0)
+    return np.zeros(len(spoils), dtype=np.int64)

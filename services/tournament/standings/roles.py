@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
+from bots_sdk.rules.cards import SEATS
 from services.common.matches import DealScore
 
 
@@ -41,12 +43,24 @@ class RoleStanding:
     high: float | None
 
 
-def role_of(deal: DealScore, seat: int) -> Role | None:
-    """What the seat was in a deal that ended; None in one that was void for good, where nobody was anything."""
-    if deal.emperor is None:
-        return None
-    if deal.solo is not None:
-        return Role.SOLO if seat == deal.emperor else Role.REBEL
-    if seat == deal.emperor:
-        return Role.EMPEROR
-    return Role.GUARD if seat == deal.guard else Role.REBEL
+AGAINST_SOLO = len(Role)
+"""The kind of a rebel against an emperor alone, which has another usual result than one against two."""
+KINDS = len(Role) + 1
+NO_KIND = -1
+"""Nobody was anything in a deal that was void for good."""
+
+
+def kinds_of(deal: DealScore) -> tuple[int, ...]:
+    """By seat: the role it had, or `AGAINST_SOLO`, or `NO_KIND`."""
+    return _kinds_of(deal.emperor, deal.guard, deal.solo is not None)
+
+
+@lru_cache(maxsize=128)
+def _kinds_of(emperor: int | None, guard: int | None, is_alone: bool) -> tuple[int, ...]:
+    if emperor is None:
+        return (NO_KIND,) * SEATS
+    kinds = [AGAINST_SOLO if is_alone else int(Role.REBEL)] * SEATS
+    if guard is not None and not is_alone:
+        kinds[guard] = Role.GUARD
+    kinds[emperor] = Role.SOLO if is_alone else Role.EMPEROR
+    return tuple(kinds)

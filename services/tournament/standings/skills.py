@@ -7,20 +7,18 @@ count as much as points that are close: it is there to be compared with other pl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from openskill.models import PlackettLuce, PlackettLuceRating
 
-_Game = tuple[tuple[int, ...], tuple[int, ...]]
+Game = tuple[tuple[int, ...], tuple[int, ...]]
+"""Entrants and points of a match, by seat."""
 
 
 class Skills:
-    """Takes in matches in any order, and rates them in that of their numbers.
-
-    Those up to the first that is missing are rated for good; the few behind it wait, and are rated anew when asked for.
-    """
+    """The ratings after some games, one after another."""
 
     def __init__(self, entrants: int) -> None:
         from openskill.models import PlackettLuce  # takes a second to load, and no bot author has it
@@ -28,27 +26,23 @@ class Skills:
         self._model: PlackettLuce = PlackettLuce(tau=0.0)
         self._ratings: list[PlackettLuceRating] = [self._model.rating() for _ in range(entrants)]
         self._has_played = [False] * entrants
-        self.missing = 0  # the first number that has not come
-        self._waiting: dict[int, _Game | None] = {}
 
-    def add(self, number: int, entrants: Sequence[int] | None, points: Sequence[int]) -> None:
-        """Takes in a match with the points of its seats; without `entrants` it is one that is not rated."""
-        self._waiting[number] = None if entrants is None else (tuple(entrants), tuple(points))
-        while self.missing in self._waiting:
-            game = self._waiting.pop(self.missing)
-            self.missing += 1
-            if game is not None:
-                self._rate(self._ratings, self._has_played, game)
+    def add(self, games: Iterable[Game]) -> None:
+        """Rates the next games for good."""
+        for game in games:
+            self._rate(self._ratings, self._has_played, game)
 
-    def ordinals(self) -> list[float | None]:
-        """By entrant: three standard deviations below the mean, None without a match."""
+    def ordinals(self, waiting: Iterable[Game] = ()) -> list[float | None]:
+        """By entrant: three standard deviations below the mean, None without a match.
+
+        Games that wait for one before them are rated for now, and anew the next time.
+        """
         ratings, has_played = list(self._ratings), list(self._has_played)
-        for _, game in sorted(self._waiting.items()):
-            if game is not None:
-                self._rate(ratings, has_played, game)
+        for game in waiting:
+            self._rate(ratings, has_played, game)
         return [one.ordinal() if played else None for one, played in zip(ratings, has_played, strict=True)]
 
-    def _rate(self, ratings: list[PlackettLuceRating], has_played: list[bool], game: _Game) -> None:
+    def _rate(self, ratings: list[PlackettLuceRating], has_played: list[bool], game: Game) -> None:
         entrants, points = game
         teams = self._model.rate([[ratings[entrant]] for entrant in entrants], scores=[float(one) for one in points])
         for entrant, (rating,) in zip(entrants, teams, strict=True):

@@ -19,8 +19,11 @@ average, weighed by its deals. Where both have been at the table, what they shar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from services.tournament.spec import StopRules
 from services.tournament.standings.student import t_quantile
@@ -32,9 +35,17 @@ FIRST_LOOK = 10
 GROWTH = 5, 4
 """Each look is at so much more than the one before."""
 
-Block = tuple[int, int]
-Blocks = Mapping[Block, tuple[float, int]]
-"""What an entrant made of each of its deal blocks, and in how many deals."""
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """What an entrant made of each of its deal blocks, and in how many deals.
+
+    `blocks` are ascending numbers, the same for everybody; all three are as long as there are blocks.
+    """
+
+    blocks: NDArray[np.int32]
+    won: NDArray[np.float64]
+    deals: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,7 @@ def decide(rules: StopRules, look: int, looks: Sequence[int], blocks: Sequence[B
         looks: all of them, as `looks_at` has them.
         blocks: by entrant, of the first `looks[look]` groups alone.
     """
-    if any(sum(deals > 0 for _, deals in own.values()) < MIN_STOP_BLOCKS for own in blocks):
+    if any(_count(own) < MIN_STOP_BLOCKS for own in blocks):
         return None
     means = [_mean(own) for own in blocks]
     order = sorted(range(len(blocks)), key=lambda entrant: (-means[entrant], entrant))
@@ -83,15 +94,17 @@ def decide(rules: StopRules, look: int, looks: Sequence[int], blocks: Sequence[B
 
 def _is_above(one: Blocks, other: Blocks, difference: float, allowed: float) -> bool:
     """Whether so great a difference of two means comes about by chance less often than is allowed."""
-    moved: dict[Block, float] = {}
-    for blocks, sign in ((one, 1), (other, -1)):
-        mean, total = _mean(blocks), sum(deals for _, deals in blocks.values())
-        for block, (won, deals) in blocks.items():
-            moved[block] = moved.get(block, 0.0) + sign * (won - mean * deals) / total
-    count = min(sum(deals > 0 for _, deals in blocks.values()) for blocks in (one, other))
-    error = math.sqrt(count / (count - 1) * math.fsum(part * part for part in moved.values()))
+    moved = np.zeros(1 + max(int(own.blocks[-1]) for own in (one, other)))
+    for own, sign in ((one, 1), (other, -1)):
+        moved[own.blocks] += sign * (own.won - _mean(own) * own.deals) / own.deals.sum()
+    count = min(_count(one), _count(other))
+    error = math.sqrt(count / (count - 1) * math.fsum(moved * moved))
     return difference > t_quantile(1 - allowed, count - 1) * error
 
 
-def _mean(blocks: Blocks) -> float:
-    return math.fsum(won for won, _ in blocks.values()) / max(1, sum(deals for _, deals in blocks.values()))
+def _count(own: Blocks) -> int:
+    return int(np.count_nonzero(own.deals))
+
+
+def _mean(own: Blocks) -> float:
+    return math.fsum(own.won) / max(1, int(own.deals.sum()))

@@ -10,8 +10,8 @@ import pytest
 
 from services.common.matches import SeatFaults
 from services.tournament.standings import Order, StandingsTable, compute_standings
+from services.tournament.standings.intervals import MIN_BLOCKS
 from services.tournament.standings.student import t_quantile
-from services.tournament.standings.table import MIN_BLOCKS
 from tests.unit.tournament.played import played
 
 NAMES = ("ann", "ben", "cem", "dan", "eva")

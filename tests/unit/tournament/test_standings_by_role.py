@@ -10,7 +10,8 @@ import pytest
 from bots_sdk.rules.events import SoloKind
 from services.common.matches import DealScore, FaultRules, FaultScore
 from services.tournament.standings import Datum, DatumKind, PlayedMatch, Role, RoleStanding, Standing, StandingsTable
-from services.tournament.standings.table import MIN_BLOCKS, compute_standings, interval
+from services.tournament.standings.intervals import MIN_BLOCKS, interval
+from services.tournament.standings.table import compute_standings
 from tests.unit.tournament.played import NO_FAULTS, played
 
 NAMES = ("ann", "ben", "cem", "dan", "eva")
@@ -53,7 +54,7 @@ def test_the_interval_of_a_role_counts_blocks_and_not_deals() -> None:
         for turn in range(2)
     ]
     ann = of(compute_standings(NAMES, matches), "ann")[Role.EMPEROR]
-    mean, margin = interval([4 * unit for unit in points], [2] * MIN_BLOCKS)
+    mean, margin = interval(np.array([4 * unit for unit in points]), np.full(MIN_BLOCKS, 2))
     assert margin is not None
     assert (ann.deals, ann.blocks) == (2 * MIN_BLOCKS, MIN_BLOCKS)
     assert (ann.points_per_deal, ann.low, ann.high) == (mean, mean - margin, mean + margin)
@@ -92,7 +93,7 @@ def test_the_interval_is_that_of_drawing_blocks_again_and_again() -> None:
     won = np.rint(weights * draw.normal(1.0, 4.0, size=blocks) + draw.normal(0.0, 3.0, size=blocks)).astype(int)
     counts = draw.multinomial(blocks, np.full(blocks, 1 / blocks), size=20_000)
     drawn = (counts @ won) / (counts @ weights)
-    _, margin = interval(won.tolist(), weights.tolist())
+    _, margin = interval(won, weights)
     assert margin == pytest.approx(1.968 * drawn.std(), rel=0.03)
 
 

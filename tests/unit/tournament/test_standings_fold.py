@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -116,27 +117,51 @@ def test_the_fold_knows_what_is_in_it() -> None:
     assert [number in one for number in range(5)] == [True, True, False, True, False]
 
 
-def test_openskill_rates_in_the_order_of_the_schedule_and_ties_are_even() -> None:
-    games = [(0, (0, 1, 2, 3, 4), (9, 3, -4, -4, -4)), (1, (1, 0, 2, 3, 4), (5, 1, 0, 0, -6)), (2, None, ())]
-    forward, backward = Skills(6), Skills(6)
-    for number, entrants, points in games:
-        forward.add(number, entrants, points)
-    for number, entrants, points in reversed(games):
-        backward.add(number, entrants, points)
-        backward.ordinals()
-    assert forward.ordinals() == backward.ordinals()
-    ordinals = forward.ordinals()
-    assert ordinals[5] is None
-    assert ordinals[2] == ordinals[3]
-    assert (forward.missing, backward.missing) == (3, 3)
+def test_openskill_has_every_match_once_in_the_order_of_the_schedule() -> None:
+    """Given matches in any order, when looked at in between, then games come as if there had been no other order."""
+    matches = rotated(7)[:30]
+    forward, skills = fold(OthersScore.BLOCK, None), Skills(len(NAMES))
+    for match in matches:
+        forward.add(match)
+        points = tuple(sum(of_seat) for of_seat in zip(*(deal.points for deal in match.deals), strict=True))
+        skills.add([(match.entrants, points)])
+    backward = fold(OthersScore.BLOCK, None)
+    for match in reversed(matches):
+        backward.add(match)
+        if match.number % 7 == 0:
+            backward.standings()
+    expected = dict(zip(NAMES, skills.ordinals(), strict=True))
+    for one in (forward, backward):
+        assert {line.name: line.openskill for line in one.standings()} == expected
+        assert one.missing == len(matches)
+
+
+def test_openskill_rates_control_tables_and_matches_without_a_deal_not_at_all() -> None:
+    one = fold(OthersScore.BLOCK, Datum(DatumKind.CONTROL, 1))
+    table, control = rounds(8, control=True)[:2]
+    for match in (control, replace(table, number=2, deals=())):
+        one.add(match)
+    assert {line.openskill for line in one.standings()} == {None}
+    one.add(table)
+    assert {line.name for line in one.standings() if line.openskill is not None} == {NAMES[at] for at in table.entrants}
+
+
+def test_openskill_ties_are_even_and_who_waits_is_rated_for_now() -> None:
+    skills = Skills(6)
+    skills.add([((0, 1, 2, 3, 4), (9, 3, -4, -4, -4))])
+    sure = skills.ordinals()
+    assert sure[5] is None
+    assert sure[2] == sure[3] == sure[4]
+    assert skills.ordinals([((1, 0, 2, 3, 4), (5, 1, 0, 0, -6))]) != sure
+    assert skills.ordinals() == sure
 
 
 def test_openskill_does_not_drift() -> None:
     """When nothing is learned any more, then certainty does not go down: with drift it would settle above."""
     skills = Skills(5)
-    for number in range(60):
-        skills.add(number, (0, 1, 2, 3, 4), (4, 3, 2, 1, 0))
+    for _ in range(60):
+        skills.add([((0, 1, 2, 3, 4), (4, 3, 2, 1, 0))])
     before = [rating.sigma for rating in skills._ratings]
-    for number in range(60, 120):
-        skills.add(number, (0, 1, 2, 3, 4), (4, 3, 2, 1, 0))
+    for _ in range(60):
+        skills.add([((0, 1, 2, 3, 4), (4, 3, 2, 1, 0))])
     assert all(rating.sigma < old for rating, old in zip(skills._ratings, before, strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,11 @@ from bots_sdk.rules.events import SoloKind
 from services.common.matches import DealScore
 from services.tournament.schedule import Schedule
 from services.tournament.schedule.balanced import BalancedSelection
+from services.tournament.standings import PlayedMatch, StandingsTable
 from services.tournament.standings import rating as rating_module
-from services.tournament.standings.rating import MIN_RATED_BLOCKS, RatedDeals, Rating
+from services.tournament.standings.rating import MIN_RATED_BLOCKS, Rating
+from tests.unit.tournament.played import NO_FAULTS
+from tests.unit.tournament.rated import Rated
 
 BOTS, SETS, DEALS = 8, 40, 3  # with fewer sets the intervals are more cautious: of 24 they hold 96.6 %
 MATCHES = tuple(Schedule(BalancedSelection(BOTS, SETS, 1, rotated=True), rotated=True, deals=DEALS))
@@ -35,9 +40,9 @@ def edge(strength: np.ndarray, entrants: tuple[int, ...], emperor: int, guard: i
     return float(np.mean(ours) - np.mean(theirs))
 
 
-def simulate(draw: np.random.Generator, strength: np.ndarray, luck: float, noise: float) -> RatedDeals:
+def simulate(draw: np.random.Generator, strength: np.ndarray, luck: float, noise: float) -> Rated:
     """Rotated deals: who is emperor and guard goes with the hands, and so does most of the luck."""
-    rated = RatedDeals(BOTS)
+    rated = Rated(BOTS)
     hands = {}
     for group in range(SETS):
         for deal in range(DEALS):
@@ -65,7 +70,7 @@ def values(ratings: list[Rating | None]) -> list[float]:
 def test_without_chance_the_strengths_come_out_as_they_are() -> None:
     draw = np.random.default_rng(30)
     strength = draw.integers(-8, 8, size=BOTS) * 3.0
-    rated = RatedDeals(BOTS)
+    rated = Rated(BOTS)
     for match in MATCHES:
         emperor, guard = (int(seat) for seat in draw.choice(5, size=2, replace=False))
         score, points = deal_of(emperor, guard, edge(strength, match.entrants, emperor, guard) + 7)
@@ -77,7 +82,7 @@ def test_a_strong_partner_is_taken_off() -> None:
     """Given two equal bots, when one mostly has the strong one as guard, then its mean is better and its rating not."""
     draw = np.random.default_rng(35)
     strength = np.array([0.0, 0.0, 9.0, -2.0, -3.0, -4.0])
-    rated, made = RatedDeals(6), np.zeros(6)
+    rated, made = Rated(6), np.zeros(6)
     for number in range(120):
         emperor, partner = number % 2, 2
         if number % 10 in (0, 1, 3, 5, 7):  # else the first with the strong one, and the second against it
@@ -118,7 +123,7 @@ def test_the_interval_holds_the_truth_in_95_of_100_and_the_order_is_found() -> N
 def test_single_deals_would_claim_to_know_it_better() -> None:
     """When rotations of a deal share a bias of the hands, then an interval over deals would be another one."""
     draw = np.random.default_rng(32)
-    blocks, singles = RatedDeals(5), RatedDeals(5)
+    blocks, singles = Rated(5), Rated(5)
     for block in range(60):
         lucky = 4 * draw.normal()
         for turn in range(5):
@@ -126,7 +131,7 @@ def test_single_deals_would_claim_to_know_it_better() -> None:
             blocks.add((block, 0), turn, (0, 1, 2, 3, 4), score, points)
             singles.add((block, turn), turn, (0, 1, 2, 3, 4), score, points)
 
-    def width(rated: RatedDeals) -> float:
+    def width(rated: Rated) -> float:
         one = rated.ratings()[1]
         assert one is not None
         assert one.low is not None
@@ -144,7 +149,7 @@ def test_the_order_of_deals_changes_no_bit() -> None:
         deals.append((match, deal_of(emperor, int(draw.integers(5)), draw.normal() / 3)))
     tables = []
     for _ in range(3):
-        rated = RatedDeals(BOTS)
+        rated = Rated(BOTS)
         for place in draw.permutation(len(deals)):
             match, (score, points) = deals[place]
             rated.add((match.group, 0), match.number, match.entrants, score, points)
@@ -153,9 +158,7 @@ def test_the_order_of_deals_changes_no_bit() -> None:
 
 
 def test_who_has_not_played_has_no_rating_and_few_blocks_no_interval() -> None:
-    rated = RatedDeals(6)
-    assert rated.ratings() == [None] * 6
-    rated.add((0, 0), 0, (0, 1, 2, 3, 4), DealScore(0, (0,) * 5, (), None, None, None), (0.0,) * 5)
+    rated = Rated(6)
     assert rated.ratings() == [None] * 6
     for block in range(MIN_RATED_BLOCKS - 1):  # the first is explained without a rest
         score, points = deal_of(block % 5, (block + 1) % 5, 1.0 + block)
@@ -165,9 +168,21 @@ def test_who_has_not_played_has_no_rating_and_few_blocks_no_interval() -> None:
         assert [one is not None and (one.low, one.high) == (None, None) for one in ratings[:5]] == [True] * 5
 
 
+def test_a_deal_that_was_void_for_good_says_nothing_of_anybody() -> None:
+    table = StandingsTable([f"bot{number}" for number in range(BOTS)])
+    void = DealScore(0, (0,) * 5, (), None, None, None)
+    table.add(PlayedMatch(0, 0, (0, 1, 2, 3, 4), (void,), NO_FAULTS))
+    assert table.ratings() == [None] * BOTS
+    score, _ = deal_of(0, 1, 2)
+    table.add(
+        PlayedMatch(1, 1, (0, 1, 2, 3, 4), (void, replace(score, number=1, points=(4, 2, -2, -2, -2))), NO_FAULTS)
+    )
+    assert [one is None for one in table.ratings()] == [False] * 5 + [True] * (BOTS - 5)
+
+
 def test_blocks_that_are_left_out_are_as_if_they_had_not_been_played() -> None:
     draw = np.random.default_rng(34)
-    whole, part = RatedDeals(BOTS), RatedDeals(BOTS)
+    whole, part = Rated(BOTS), Rated(BOTS)
     for match in MATCHES:
         score, points = deal_of(0, 1, float(draw.integers(-5, 5)))
         whole.add((match.group, 0), match.number, match.entrants, score, points)
@@ -207,7 +222,7 @@ def test_hundreds_of_bots_come_out_as_they_are(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(rating_module, "PART", 2_000)
     draw, bots = np.random.default_rng(38), 500
     strength = draw.integers(-8, 8, size=bots) * 3.0
-    rated = RatedDeals(bots)
+    rated = Rated(bots)
     for number in range(7_000):
         emperor = number % 5
         entrants = tuple(draw.integers(bots // 5, size=5) + np.arange(5) * (bots // 5))

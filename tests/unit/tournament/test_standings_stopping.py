@@ -21,7 +21,8 @@ def play(draw: np.random.Generator, strength: np.ndarray, noise: float) -> np.nd
 
 
 def blocks_of(points: np.ndarray, groups: int) -> list[Blocks]:
-    return [{(group, 0): (5 * float(won), 5) for group, won in enumerate(own[:groups])} for own in points.T]
+    numbers, fives = np.arange(groups, dtype=np.int32), np.full(groups, 5)
+    return [Blocks(numbers, 5 * own[:groups], fives) for own in points.T]
 
 
 def first_decision(rules: StopRules, points: np.ndarray) -> tuple[int, tuple[int, ...]] | None:
@@ -87,5 +88,6 @@ def test_nothing_is_decided_while_somebody_has_too_few_blocks() -> None:
     points = np.tile(np.array([9.0, 0.0, 0.0, 0.0, -9.0]), (GROUPS, 1)) + np.arange(GROUPS)[:, None] % 2
     enough = blocks_of(points, MIN_STOP_BLOCKS)
     assert decide(StopRules(), 0, (MIN_STOP_BLOCKS,), enough) is not None
-    few = [*enough[:-1], dict(list(enough[-1].items())[1:])]
+    last = enough[-1]
+    few = [*enough[:-1], Blocks(last.blocks[1:], last.won[1:], last.deals[1:])]
     assert decide(StopRules(), 0, (MIN_STOP_BLOCKS,), few) is None
