@@ -35,7 +35,7 @@ from bots_sdk.rules.events import (
     Yielded,
 )
 from bots_sdk.rules.hands import count_face
-from bots_sdk.rules.legal import plays_special, verify_answer
+from bots_sdk.rules.legal import Play, verify_answer, verify_play
 from bots_sdk.rules.opening import PASSES_TO_VOID
 from bots_sdk.rules.options import End, Grab, Options
 from bots_sdk.rules.phases import SEALED_PHASES, Phase
@@ -44,10 +44,11 @@ from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.scoring import Standing, points_of
 from bots_sdk.rules.seats import ALL_SEATS
 from bots_sdk.rules.tribute import cards_of, tribute_of
-from bots_sdk.rules.tricks import shows_guard
+from bots_sdk.rules.tricks import put_down, shows_guard
 from bots_sdk.rules.view import View
 
 _IN_PLAY = Phase.PLAY
+_PLAY = Word.PLAY
 _new_played = tuple.__new__
 
 # One of each for all deals: they are most of what happens.
@@ -185,12 +186,16 @@ class Deal:
         """
         if seat not in ALL_SEATS:
             raise IllegalAnswer(Refusal.NOT_ASKED, f"there is no seat {seat}")
-        answer = verify_answer(self._views[seat], answer)
-        events: list[Event] = []
         phase = self.public.phase
+        view = self._views[seat]
+        events: list[Event] = []
+        if phase is _IN_PLAY and answer.word is _PLAY:
+            self._play(seat, verify_play(view, answer), events)
+            return events
+        answer = verify_answer(view, answer)
         if phase in SEALED_PHASES:
             self._sealed[seat] = answer
-            self._views[seat].answered = True
+            view.answered = True
             if len(self._sealed) == len(self.public.asked):
                 sealed, self._sealed = self._sealed, {}
                 _CLOSERS[phase](self, sealed, events)
@@ -265,15 +270,14 @@ class Deal:
 
     # ----------------------------------------------------------------------------------------------------------- play
 
-    def _play(self, seat: int, answer: Answer, events: list[Event]) -> None:
-        view = self._views[seat]
+    def _play(self, seat: int, play: Play, events: list[Event]) -> None:
         public = self.public
+        cards, special, shape, rest = play
         # A guard's card is the special card without a word; the event says so to all.
-        special = public.options.special_card and plays_special(view, answer)
-        event = _new_played(Played, (seat, answer.cards, special))
-        # The hot path: a play changes no hand but the one it came from.
-        view.fold(event)
-        public.apply(event)
+        event: Played = _new_played(Played, (seat, cards, special))
+        # The hot path: a play changes no hand but the one it came from, and what it is has been found out already.
+        self._views[seat].hand = rest
+        put_down(public, event, shape)
         events.append(event)
         if shows_guard(public, event):
             self._publish(events, RoleShown(None if seat == public.emperor else seat))
@@ -357,7 +361,6 @@ _ANSWERED: dict[Word, Callable[[Deal, int, Answer, list[Event]], None]] = {
     Word.CALL: Deal._call,
     Word.DARK: Deal._call,
     Word.BRIGHT: Deal._call,
-    Word.PLAY: Deal._play,
     Word.YIELD: Deal._yield,
     Word.WIND: Deal._wind,
 }

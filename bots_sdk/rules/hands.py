@@ -26,8 +26,14 @@ def with_cards(hand: bytes, cards: Iterable[Card]) -> bytes:
     return bytes(sorted((*hand, *cards)))
 
 
-def without_cards(hand: bytes, cards: Iterable[Card]) -> bytes | None:
+def without_cards(hand: bytes, cards: bytes) -> bytes | None:
     """The hand less some cards, or None if it does not hold them all."""
+    if not cards:
+        return hand
+    # Most often they lie side by side, as a hand is sorted.
+    left = hand.replace(cards, b"", 1)
+    if len(left) < len(hand):
+        return left
     for card in cards:
         if card >= CARD_CODES:
             return None
@@ -38,7 +44,7 @@ def without_cards(hand: bytes, cards: Iterable[Card]) -> bytes | None:
     return hand
 
 
-def holds(hand: bytes, cards: Iterable[Card]) -> bool:
+def holds(hand: bytes, cards: bytes) -> bool:
     """True if all the cards (with their multiplicity) are in the hand."""
     return without_cards(hand, cards) is not None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import repeat
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from bots_sdk.rules.answers import ACCEPT, KICK, PASS, REBEL, REVEAL, SILENT, SOLO, STAY, WIND, YIELD, Answer, Word
 from bots_sdk.rules.cards import EMPEROR_CARD, SMALL_JOKER, format_cards
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _IN_PLAY = Phase.PLAY
 _PLAY = Word.PLAY
 _CLAIM = Wind.CLAIM
+_new_answer = tuple.__new__
+_new_play = tuple.__new__
 
 
 def legal_answers(view: View) -> list[Answer]:
@@ -32,17 +34,74 @@ def legal_answers(view: View) -> list[Answer]:
     return _LISTS[view.public.phase](view) if view.asked else []
 
 
+class Play(NamedTuple):
+    """A play that the rules allow, and what comes of it.
+
+    Attributes:
+        cards: sorted.
+        special: the special card is among them.
+        shape: what is to be beaten now.
+        rest: what is left of the hand.
+    """
+
+    cards: bytes
+    special: bool
+    shape: Shape
+    rest: bytes
+
+
 def verify_answer(view: View, answer: Answer) -> Answer:
     """See `View.verify`."""
     public = view.public
     if view.answered or view.seat not in public.asked:
-        raise IllegalAnswer(Refusal.NOT_ASKED, f"seat {view.seat} is not asked now")
+        _refuse_unasked(view)
     if public.phase is _IN_PLAY:
-        return _verify_play(view, answer) if answer.word is _PLAY else _verify_word(view, answer)
+        if answer.word is not _PLAY:
+            return _verify_word(view, answer)
+        play = verify_play(view, answer)
+        return _new_answer(Answer, (_PLAY, play.cards, 0, play.special and view.is_emperor))
     legal = legal_answers(view)
     if answer not in legal:
         _refuse(view, answer, legal)
     return legal[legal.index(answer)]
+
+
+def verify_play(view: View, answer: Answer) -> Play:
+    """What an answer with the word `play` puts down, in the play phase.
+
+    Raises:
+        IllegalAnswer: the rules do not allow it now.
+    """
+    public = view.public
+    if view.seat not in public.asked:
+        _refuse_unasked(view)
+    cards = answer.cards
+    if len(cards) != 1:
+        cards = bytes(sorted(cards))
+    if not cards:
+        raise IllegalAnswer(Refusal.NO_PLAY, "a play has at least one card")
+    rest = without_cards(view.hand, cards)
+    if rest is None:
+        raise IllegalAnswer(Refusal.NOT_HELD, "the seat does not hold all these cards")
+    options = public.options
+    special = options.special_card and plays_special(view, answer)
+    if answer.amount:
+        raise IllegalAnswer(Refusal.WRONG_AMOUNT, "a play has no amount")
+    if answer.special and not special:
+        raise IllegalAnswer(Refusal.WRONG_CARD, "there is no special card in this play")
+    shape = shape_with_special(cards, public.called) if special and public.called is not None else shape_of(cards)
+    if shape is None:
+        raise IllegalAnswer(Refusal.NO_PLAY, f"{format_cards(cards)}: a play has cards of one rank, jokers, or both")
+    if rest and options.hold_back and shape.rank == FIRST_STRENGTH[options.hold_back]:
+        rank = options.hold_back
+        raise IllegalAnswer(Refusal.HELD_BACK, f"the {rank} is held back: it may only be played with the whole hand")
+    if public.table is not None and not beats(options, public.table, shape):
+        _refuse_follow(view, public.table, shape)
+    return _new_play(Play, (cards, special, shape, rest))
+
+
+def _refuse_unasked(view: View) -> NoReturn:
+    raise IllegalAnswer(Refusal.NOT_ASKED, f"seat {view.seat} is not asked now")
 
 
 # ---------------------------------------------------------------------------------------------- before the first lead
@@ -199,9 +258,6 @@ def _list_plays(view: View) -> list[Answer]:
     return answers
 
 
-_new_answer = tuple.__new__
-
-
 def _verify_word(view: View, answer: Answer) -> Answer:
     if answer == PASS and view.public.table is not None:
         return PASS  # three answers of four, and always among the words
@@ -216,30 +272,6 @@ def _verify_word(view: View, answer: Answer) -> Answer:
         raise IllegalAnswer(Refusal.WRONG_CARD, f"{word.name.lower()} takes nothing with it")
     allowed = ", ".join(["play", *(format_answer(one) for one in words)])
     raise IllegalAnswer(Refusal.WRONG_WORD, f"play: allowed now are {allowed}")
-
-
-def _verify_play(view: View, answer: Answer) -> Answer:
-    public = view.public
-    cards = bytes(sorted(answer.cards))
-    if not cards:
-        raise IllegalAnswer(Refusal.NO_PLAY, "a play has at least one card")
-    rest = without_cards(view.hand, cards)
-    if rest is None:
-        raise IllegalAnswer(Refusal.NOT_HELD, "the seat does not hold all these cards")
-    special = plays_special(view, answer)
-    if answer.amount:
-        raise IllegalAnswer(Refusal.WRONG_AMOUNT, "a play has no amount")
-    if answer.special and not special:
-        raise IllegalAnswer(Refusal.WRONG_CARD, "there is no special card in this play")
-    shape = shape_with_special(cards, public.called) if special and public.called is not None else shape_of(cards)
-    if shape is None:
-        raise IllegalAnswer(Refusal.NO_PLAY, f"{format_cards(cards)}: a play has cards of one rank, jokers, or both")
-    if rest and public.options.hold_back and shape.rank == FIRST_STRENGTH[public.options.hold_back]:
-        rank = public.options.hold_back
-        raise IllegalAnswer(Refusal.HELD_BACK, f"the {rank} is held back: it may only be played with the whole hand")
-    if public.table is not None and not beats(public.options, public.table, shape):
-        _refuse_follow(view, public.table, shape)
-    return _new_answer(Answer, (_PLAY, cards, 0, special and view.is_emperor))
 
 
 def _refuse_follow(view: View, table: Shape, shape: Shape) -> NoReturn:

@@ -9,7 +9,7 @@ from bots_sdk.rules.cards import GUARD_JOKER, SEATS
 from bots_sdk.rules.events import Passed, Played, RoleShown, SoloKind, TrickEnded, WindClaimed, Yielded
 from bots_sdk.rules.hands import count_face
 from bots_sdk.rules.options import GuardBy
-from bots_sdk.rules.plays import shape_of, shape_with_special
+from bots_sdk.rules.plays import Shape, shape_of, shape_with_special
 from bots_sdk.rules.seats import NEXT_SEAT, ONLY
 
 if TYPE_CHECKING:
@@ -19,15 +19,19 @@ if TYPE_CHECKING:
 _MARKED_JOKER = GuardBy.MARKED_JOKER
 
 
-def _played(public: PublicState, event: Played) -> None:
+def put_down(public: PublicState, event: Played, shape: Shape | None = None) -> None:
+    """A play lies on the table; `shape` is its shape where it is known already, as with the one who has checked it."""
     seat, cards, special = event
-    if special and public.called is not None:
-        public.table = shape_with_special(cards, public.called)
+    called = public.called
+    if called is None:
+        special = False
+    elif seat == public.emperor:
+        public.called_by_emperor += count_face(cards, called)
+    if special:
         public.special_played = True
-    else:
-        public.table = shape_of(cards)
-    if public.called is not None and seat == public.emperor:
-        public.called_by_emperor += count_face(cards, public.called)
+    if shape is None:
+        shape = shape_with_special(cards, called) if special else shape_of(cards)
+    public.table = shape
     public.table_cards = cards
     public.owner = seat
     public.history.append(event)
@@ -135,7 +139,7 @@ def shows_guard(public: PublicState, event: Played) -> bool:
 
 
 TRICKS: dict[type, Callable[[PublicState, Any], None]] = {
-    Played: _played,
+    Played: put_down,
     Passed: _passed,
     Yielded: _yielded,
     WindClaimed: _wind_claimed,
