@@ -85,13 +85,14 @@ def write_decision(answer: Answer, decision: match_service_pb2.Decision) -> None
 
 
 def decision_from_proto(
-    decision: match_service_pb2.Decision, legal: Callable[[], Sequence[Answer]] | None = None
+    decision: match_service_pb2.Decision, legal: Callable[[int], Sequence[Answer]] | None = None, seat: int = 0
 ) -> Answer:
     """The answer that a decision gives, whichever form it has.
 
     Args:
         decision: as it came in.
-        legal: gives what was listed with the request, for an answer by index; None if nothing was.
+        legal: gives what was listed for a seat with the request, for an answer by index; None if nothing was.
+        seat: whose decision it is.
 
     Raises:
         Malformed: no answer in it, an unknown word, a byte that is no card, an index out of range or without a list.
@@ -105,7 +106,7 @@ def decision_from_proto(
             raise Malformed("decision.word", f"{decision.word} is no word; docs/rules.md lists them")
         return bare
     if choice == "index":
-        return _indexed(decision.index, None if legal is None else legal())
+        return _indexed(decision.index, None if legal is None else legal(seat))
     if choice == "answer":
         return answer_from_proto(decision.answer, "decision.answer")
     raise Malformed("decision.choice", "the decision has no answer: give cards, a word, an index or an answer in full")

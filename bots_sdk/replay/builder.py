@@ -165,7 +165,7 @@ class RecordBuilder:
                     said += answer_pb2.Answer(amount=amount, special=special).SerializeToString()
                 body = _ASKED[seat][phase] + _ANSWERS[len(said)] + said + _CAUSES[cause]
             else:
-                body = _ASKED[seat][phase] + _BARE[word] + _CAUSES[cause]
+                body = _ASKED[seat][phase] + _BARE[word][cause]
             if refused:
                 body += _REFUSED + varint(refused)
             if charged_us:
@@ -279,7 +279,9 @@ _ASKED = tuple(
 )
 _CAUSES = _numbers(pb.Decision, "cause", len(Cause) + 1)
 _WORDS = _numbers(answer_pb2.Answer, "word", len(Word) + 1)
-_BARE = tuple(delimited(field_number(pb.Decision, "answer"), word) for word in _WORDS)
+_BARE = tuple(
+    tuple(delimited(field_number(pb.Decision, "answer"), word) + cause for cause in _CAUSES) for word in _WORDS
+)
 _CARDS = _heads(answer_pb2.Answer, "cards", MOST_CARDS)
 _ANSWERS = _heads(pb.Decision, "answer", MOST_CARDS + 20)
 _DECISIONS = _heads(pb.Deal, "decisions", MOST_CARDS + 60)

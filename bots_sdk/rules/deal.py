@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.beans import settle
@@ -44,12 +45,13 @@ from bots_sdk.rules.result import DealResult
 from bots_sdk.rules.scoring import Standing, points_of
 from bots_sdk.rules.seats import ALL_SEATS
 from bots_sdk.rules.tribute import cards_of, tribute_of
-from bots_sdk.rules.tricks import put_down, shows_guard
+from bots_sdk.rules.tricks import claim_wind, let_pass, let_yield, put_down, shows_guard
 from bots_sdk.rules.view import View
 
 _IN_PLAY = Phase.PLAY
 _PLAY = Word.PLAY
 _new_played = tuple.__new__
+_Let = TypeVar("_Let", Passed, Yielded, WindClaimed)
 
 # One of each for all deals: they are most of what happens.
 _PASSED = tuple(map(Passed, range(SEATS)))
@@ -234,7 +236,7 @@ class Deal:
 
     def _pass(self, seat: int, answer: Answer, events: list[Event]) -> None:
         if self.public.phase is _IN_PLAY:
-            self._let_stand(_PASSED[seat], events)
+            self._let_stand(let_pass, _PASSED[seat], events)
             return
         self._publish(events, ThronePassed(seat, answer.cards[0] if answer.cards else None))
         if self.public.passes == PASSES_TO_VOID:
@@ -287,14 +289,14 @@ class Deal:
             self._publish(events, _TRICK_ENDED[public.next_leader()])
 
     def _yield(self, seat: int, _: Answer, events: list[Event]) -> None:
-        self._let_stand(_YIELDED[seat], events)
+        self._let_stand(let_yield, _YIELDED[seat], events)
 
     def _wind(self, seat: int, _: Answer, events: list[Event]) -> None:
-        self._let_stand(_WIND_CLAIMED[seat], events)
+        self._let_stand(claim_wind, _WIND_CLAIMED[seat], events)
 
-    def _let_stand(self, event: Passed | Yielded | WindClaimed, events: list[Event]) -> None:
+    def _let_stand(self, reduce: Callable[[PublicState, _Let], None], event: _Let, events: list[Event]) -> None:
         public = self.public
-        public.apply(event)
+        reduce(public, event)
         events.append(event)
         if not public.asked:
             ended = _TRICK_ENDED[public.next_leader()]

@@ -23,14 +23,13 @@ def put_down(public: PublicState, event: Played, shape: Shape | None = None) -> 
     """A play lies on the table; `shape` is its shape where it is known already, as with the one who has checked it."""
     seat, cards, special = event
     called = public.called
-    if called is None:
-        special = False
-    elif seat == public.emperor:
-        public.called_by_emperor += count_face(cards, called)
-    if special:
-        public.special_played = True
+    if called is not None:
+        if special:
+            public.special_played = True
+        if seat == public.emperor:
+            public.called_by_emperor += count_face(cards, called)
     if shape is None:
-        shape = shape_with_special(cards, called) if special else shape_of(cards)
+        shape = shape_with_special(cards, called) if special and called is not None else shape_of(cards)
     public.table = shape
     public.table_cards = cards
     public.owner = seat
@@ -48,18 +47,21 @@ def put_down(public: PublicState, event: Played, shape: Shape | None = None) -> 
     public.asked = ONLY[after] if after != seat else ()
 
 
-def _passed(public: PublicState, event: Passed) -> None:
+def let_pass(public: PublicState, event: Passed) -> None:
+    """A seat passes."""
     if public.options.pass_locks_trick:
         public.locked |= 1 << event.seat
     _ask_after(public, event.seat)
 
 
-def _yielded(public: PublicState, event: Yielded) -> None:
+def let_yield(public: PublicState, event: Yielded) -> None:
+    """A seat yields to those after it, and may be asked again."""
     public.yielded |= 1 << event.seat
     _ask_after(public, event.seat)
 
 
-def _wind_claimed(public: PublicState, event: WindClaimed) -> None:
+def claim_wind(public: PublicState, event: WindClaimed) -> None:
+    """A seat passes and wants to lead next."""
     public.claims |= 1 << event.seat
     if public.options.pass_locks_trick:
         public.locked |= 1 << event.seat
@@ -140,9 +142,9 @@ def shows_guard(public: PublicState, event: Played) -> bool:
 
 TRICKS: dict[type, Callable[[PublicState, Any], None]] = {
     Played: put_down,
-    Passed: _passed,
-    Yielded: _yielded,
-    WindClaimed: _wind_claimed,
+    Passed: let_pass,
+    Yielded: let_yield,
+    WindClaimed: claim_wind,
     RoleShown: _role_shown,
     TrickEnded: _trick_ended,
 }

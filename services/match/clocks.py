@@ -57,7 +57,7 @@ class Departure:
 class SeatClock:
     """Limit, bank, increment and grace for one seat of one match.
 
-    One decision is `ask`, perhaps `leave_with`, then `stop`, or for one in time `elapsed` and `settle`. `lag` is the
+    One decision is `ask`, perhaps a departure, then `stop`, or for one in time `elapsed` and `settle`. `lag` is the
     service's own accumulated lateness in seconds, a number that only grows: what it grew by during a decision is not
     charged. `allowed` is how many seconds the decision may take, with bank and grace. `limit_ms` and `bank_ms` are
     `limit` and `bank` in milliseconds, as a field of 32 bits shows them. `departure` is that of the message with the
@@ -116,25 +116,18 @@ class SeatClock:
     def _allow(self) -> None:
         self.allowed = math.inf if self._limit is None else self._limit + self.bank + self._grace
 
-    def ask(self, now: float, lag: float, phase: Phase, *, reachable: bool) -> None:
-        """A decision of this kind is asked for. Without a wire to the bot its time runs from now on."""
+    def ask(self, now: float, lag: float, phase: Phase) -> None:
+        """A decision of this kind is asked for; without a wire to the bot `unreachable` comes next."""
         if self._rules is not None:
             self._set_limit(limit_of(self._rules, phase))
-        self._runs = not reachable
-        self._start = now + WRITE_PATIENCE if reachable else now
+        self._runs = False
+        self._start = now + WRITE_PATIENCE
         self._lag_at_start = lag
         self.departure = None
 
-    def leave_with(self, departure: Departure, place: int) -> None:
-        """The request waits to be written, in this message."""
-        if self.departure is not None:
-            self._look_back()
-        self.departure = departure
-        self.place = place
-
-    def _look_back(self) -> None:
+    def look_back(self) -> None:
         """If the message with the request has been written meanwhile, time runs since then, unless it did already, be
-        it for want of patience.
+        it for want of patience. To be called before another departure takes the place of this one.
         """
         departure = self.departure
         if departure is None or (written := departure.at) is None:
@@ -146,8 +139,8 @@ class SeatClock:
             self._lag_at_start = departure.lag
 
     def unreachable(self, now: float) -> None:
-        """The wire broke before the request was written: time runs from now on, unless it did already."""
-        self._look_back()
+        """There is no wire to write the request to, or none any more: time runs from now on, unless it did already."""
+        self.look_back()
         self.departure = None
         if not self._runs:
             self._runs = True
@@ -166,14 +159,14 @@ class SeatClock:
         if self._limit is None:
             return None
         if self.departure is not None:
-            self._look_back()
+            self.look_back()
         return self._start + (lag - self._lag_at_start) + self.allowed
 
     def left(self, now: float, lag: float) -> float:
         """Seconds left of the limit, without bank and grace, never below 0; 0 with clocks off."""
         if self._limit is None:
             return 0.0
-        self._look_back()
+        self.look_back()
         return max(0.0, self._limit - max(0.0, now - self._start - (lag - self._lag_at_start)))
 
     def elapsed(self, now: float, lag: float) -> float:
@@ -183,10 +176,14 @@ class SeatClock:
         start = self._start
         lag_at_start = self._lag_at_start
         departure = self.departure
-        if departure is not None and (written := departure.at) is not None:
-            if not self._runs and written <= start + departure.lag - lag_at_start:
-                start = written
-                lag_at_start = departure.lag
+        if (
+            departure is not None
+            and (written := departure.at) is not None
+            and not self._runs
+            and written <= start + departure.lag - lag_at_start
+        ):
+            start = written
+            lag_at_start = departure.lag
         elapsed = now - start - (lag - lag_at_start)
         return elapsed if elapsed > 0.0 else 0.0
 

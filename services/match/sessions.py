@@ -117,8 +117,13 @@ class Session:
 
     def push_request(self, record: bytes, seat: Seat) -> None:
         """Queues a request and wakes the writer; the seat's clock starts when it is taken."""
-        seat.clock.leave_with(self._departure, len(self._outbox))
-        self._append(record)
+        clock = seat.clock
+        if clock.departure is not None:
+            clock.look_back()
+        clock.departure = self._departure
+        outbox = self._outbox
+        clock.place = len(outbox)
+        outbox.append(record)
         if not self._urgent:
             self.hurry()
 
@@ -193,7 +198,8 @@ class Session:
         for seat in self.seats.values():
             clock = seat.clock
             if clock.departure is departure and clock.place >= taken:
-                clock.leave_with(self._departure, clock.place - taken)
+                clock.departure = self._departure
+                clock.place -= taken
         message = b"".join(self._outbox[:taken])
         del self._outbox[:taken]
         return message

@@ -9,7 +9,6 @@ message. `tests/unit/match/test_wire.py` holds them against protobuf's own encod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from google.protobuf.message import Message
@@ -18,7 +17,7 @@ from baohuang.cards.v1 import event_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
 from bots_sdk.convert import event_to_proto
 from bots_sdk.convert.varints import DELIMITED, delimited, field_number, number_tag, varint
-from bots_sdk.rules.events import Event, HandDealt
+from bots_sdk.rules.events import Event
 from bots_sdk.rules.phases import Phase
 
 # ---- frames: the two tags and lengths before the body of a record
@@ -44,7 +43,8 @@ def _frames(kind: type[Message]) -> tuple[bytes, ...]:
 
 
 _EVENT = _RECORD_OF[event_pb2.Event.DESCRIPTOR.full_name]
-_EVENT_FRAMES = _frames(event_pb2.Event)
+EVENT_FRAMES = _frames(event_pb2.Event)
+"""What comes before the body of an event, by its length."""
 _REQUEST_FRAMES = _frames(pb.Request)
 _CHARGED_FRAMES = _frames(pb.Charged)
 
@@ -62,46 +62,33 @@ _EVENT_NUMBER = number_tag(event_pb2.Event, "number")
 _EVENTS_OF_RESUMED = field_number(pb.Resumed, "events")
 
 
-class EventEncoder:
-    """Encodes the events of one table."""
-
-    __slots__ = ("_beginning",)
-
-    def __init__(self, table: int) -> None:
-        self._beginning = _EVENT_TABLE + varint(table) + _EVENT_NUMBER
-
-    def records(self, events: Sequence[Event], number: int) -> bytes:
-        """The records of events, one after the other; `number` is that of the first."""
-        records = b""
-        for event in events:
-            body = self._beginning + varint(number) + _what_happened(event)
-            size = len(body)
-            records += (_EVENT_FRAMES[size] if size < _SHORT else _frame(_EVENT, size)) + body
-            number += 1
-        return records
-
-    def hand(self, hand: HandDealt, number: int) -> bytes:
-        """The record of a hand, encoded anew each time: none comes twice, and none is to outlive its match here."""
-        body = self._beginning + varint(number) + _encode_event(hand)
-        return _frame(_EVENT, len(body)) + body
-
-    def retold(self, event: Event, number: int) -> bytes:
-        """An event, or a hand, as a part of the body of `Resumed`."""
-        return delimited(_EVENTS_OF_RESUMED, self._beginning + varint(number) + _encode_event(event))
+def event_beginning(table: int) -> bytes:
+    """What the body of every event of a table begins with; its number comes next."""
+    return _EVENT_TABLE + varint(table) + _EVENT_NUMBER
 
 
-# Typed: a `Passed(3)` equals a `Yielded(3)`, both being tuples.
-@lru_cache(maxsize=4096, typed=True)
-def _what_happened(event: Event) -> bytes:
-    return _encode_event(event)
-
-
-def _encode_event(event: Event) -> bytes:
+def encode_event(event: Event) -> bytes:
+    """What the body of an event ends with: what has happened."""
     return event_to_proto(event, 0, 0).SerializeToString()
 
 
+# Typed: a `Passed(3)` equals a `Yielded(3)`, both being tuples.
+encode_public = lru_cache(maxsize=4096, typed=True)(encode_event)
+"""The same for what all may know. A hand is encoded anew each time: none comes twice, none is to outlive its match."""
+
+
+def event_frame(size: int) -> bytes:
+    """What comes before the body of an event, for the few that are longer than `EVENT_FRAMES` goes."""
+    return _frame(_EVENT, size)
+
+
+def retold_event(body: bytes) -> bytes:
+    """The body of an event as a part of the body of `Resumed`."""
+    return delimited(_EVENTS_OF_RESUMED, body)
+
+
 def encode_resumed(resumed: pb.Resumed, events: bytes) -> bytes:
-    """A `resumed` record with events that are encoded already, as `retold` gives them, one after the other."""
+    """A `resumed` record with events that are encoded already, as `retold_event` gives them, one after the other."""
     body = resumed.SerializeToString() + events
     return _frame(_RECORD_OF[pb.Resumed.DESCRIPTOR.full_name], len(body)) + body
 

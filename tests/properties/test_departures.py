@@ -76,7 +76,9 @@ class Departures(RuleBasedStateMachine):
             return
         self.open[index] = one = Open(self.now, self.record(size))
         seat = self.seats[index]
-        seat.clock.ask(self.now, 0.0, Phase.PLAY, reachable=self.session is not None)
+        seat.clock.ask(self.now, 0.0, Phase.PLAY)
+        if self.session is None:
+            seat.clock.unreachable(self.now)
         if self.session is None:
             one.begin(self.now)
         else:

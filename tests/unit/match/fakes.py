@@ -102,7 +102,8 @@ class FakeWire:
     def push_request(self, record: bytes, seat: Seat) -> None:
         self.push(record)
         departure = Departure()
-        seat.clock.leave_with(departure, 0)
+        seat.clock.look_back()
+        seat.clock.departure = departure
         departure.written(self._host.now, self._host.lag.total)
 
     def kinds(self) -> list[str]:

@@ -77,14 +77,17 @@ def test_the_bank_lends_to_any_kind_and_grows_with_each_decision() -> None:
             increment=timedelta(milliseconds=500), grace=timedelta(0),
         )
     )  # fmt: skip
-    clock.ask(0.0, 0.0, Phase.CALL, reachable=False)
+    clock.ask(0.0, 0.0, Phase.CALL)
+    clock.unreachable(0.0)
     assert not clock.stop(9.0, 0.0).timed_out
     assert clock.bank == pytest.approx(4.5)
-    clock.ask(9.0, 0.0, Phase.PLAY, reachable=False)
+    clock.ask(9.0, 0.0, Phase.PLAY)
+    clock.unreachable(9.0)
     assert clock.due(0.0) == pytest.approx(9.0 + 1.0 + 4.5)
     assert not clock.stop(13.0, 0.0).timed_out
     assert clock.bank == pytest.approx(4.5 - 3.0 + 0.5)
-    clock.ask(13.0, 0.0, Phase.PLAY, reachable=False)
+    clock.ask(13.0, 0.0, Phase.PLAY)
+    clock.unreachable(13.0)
     late = clock.stop(16.5, 0.0)
     assert late.timed_out
     assert clock.bank == 0.0, "what was in it is spent, and nothing is added for a decision that did not come"
@@ -108,7 +111,8 @@ def test_what_is_in_time_by_no_more_than_a_rounding_error_is_in_time(
 ) -> None:
     one = timedelta(seconds=1)
     clock = SeatClock(ClockRules(one * limit, bank=one * bank, increment=one, grace=one * grace))
-    clock.ask(start, 0.0, Phase.PLAY, reachable=False)
+    clock.ask(start, 0.0, Phase.PLAY)
+    clock.unreachable(start)
     charge = clock.stop(start + clock.allowed, 0.0)
     if not charge.timed_out:
         assert clock.bank == pytest.approx(1.0), "all that was lent is gone, and the decision is paid for"
@@ -134,7 +138,8 @@ def test_one_watched_deadline_never_hides_an_earlier_one(
     watched = clock.soonest(now)
     assert watched is not None
     for phase, used in decisions:
-        clock.ask(now, 0.0, phase, reachable=False)
+        clock.ask(now, 0.0, phase)
+        clock.unreachable(now)
         due = clock.due(0.0)
         assert due is not None
         assert due == pytest.approx(now + (limit_of(rules, phase) or 0) + clock.bank + rules.grace.total_seconds())
@@ -147,14 +152,15 @@ def test_one_watched_deadline_never_hides_an_earlier_one(
 
 def write(clock: SeatClock, now: float, lag: float) -> None:
     departure = Departure()
-    clock.leave_with(departure, 0)
+    clock.look_back()
+    clock.departure = departure
     departure.written(now, lag)
 
 
 def unread(clock: ClockRules) -> SeatClock:
     """A decision that is asked for at 0, whose request waits because the client confirms nothing."""
     seat = SeatClock(clock)
-    seat.ask(0.0, 0.0, Phase.PLAY, reachable=True)
+    seat.ask(0.0, 0.0, Phase.PLAY)
     return seat
 
 

@@ -110,8 +110,8 @@ def test_cards_of_a_decision_may_come_in_any_order() -> None:
 
 def test_an_index_picks_from_the_list() -> None:
     listed = [Answer(Word.PASS), Answer(Word.YIELD)]
-    assert convert.decision_from_proto(match_service_pb2.Decision(index=1), lambda: listed) == listed[1]
-    assert convert.decision_from_proto(match_service_pb2.Decision(index=0), lambda: listed) == listed[0]
+    assert convert.decision_from_proto(match_service_pb2.Decision(index=1), lambda _: listed) == listed[1]
+    assert convert.decision_from_proto(match_service_pb2.Decision(index=0), lambda _: listed) == listed[0]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_an_index_picks_from_the_list() -> None:
 )
 def test_a_wrong_decision_is_refused_with_a_sentence(decision: match_service_pb2.Decision, says: str) -> None:
     with pytest.raises(Malformed, match=says):
-        convert.decision_from_proto(decision, lambda: [Answer(Word.PASS), Answer(Word.YIELD)])
+        convert.decision_from_proto(decision, lambda _: [Answer(Word.PASS), Answer(Word.YIELD)])
 
 
 def test_an_index_without_a_list_is_refused() -> None:
