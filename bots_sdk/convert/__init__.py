@@ -15,7 +15,7 @@ from bots_sdk.convert.answers import (
 )
 from bots_sdk.convert.decode import event_from_proto
 from bots_sdk.convert.encode import event_to_proto, write_event, write_tribute
-from bots_sdk.convert.options import options_from_proto, options_to_proto
+from bots_sdk.convert.options import options_from_proto, options_to_proto, shared_options
 
 __all__ = [
     "answer_from_proto",
@@ -27,6 +27,7 @@ __all__ = [
     "options_to_proto",
     "phase_from_proto",
     "phase_to_proto",
+    "shared_options",
     "word_from_proto",
     "write_decision",
     "write_event",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from baohuang.cards.v1 import options_pb2
@@ -44,6 +45,12 @@ def options_to_proto(options: Options) -> options_pb2.Options:
     values.update({name: numbers[getattr(options, name)] for name, numbers in _CHOICES.items()})
     values["hold_back"] = options.hold_back or ""
     return options_pb2.Options(**values)
+
+
+@lru_cache(maxsize=64)
+def shared_options(options: Options) -> options_pb2.Options:
+    """All options in one message for everybody: to be read or copied into another one, never to be changed."""
+    return options_to_proto(options)
 
 
 def options_from_proto(message: options_pb2.Options) -> Options:

@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from baohuang.cards.v1 import answer_pb2
 from baohuang.match.v1 import match_service_pb2
 from baohuang.record.v1 import record_pb2 as pb
-from bots_sdk.convert import options_to_proto, write_tribute
+from bots_sdk.convert import shared_options, write_tribute
 from bots_sdk.convert.fields import MOST_CARDS
 from bots_sdk.convert.varints import DELIMITED, delimited, field_number, number_tag, varint
 from bots_sdk.replay.results import result_to_proto, write_totals
@@ -244,7 +244,7 @@ def _head_to_proto(head: RecordHead) -> pb.MatchRecord:
         number=head.number,
         match_id=head.match_id,
         players=[pb.Player(bot_id=bot_id, name=name) for bot_id, name in head.players],
-        options=options_to_proto(head.options),
+        options=shared_options(head.options),
         length=head.length,
         clock=head.clock,
         commitment=commitment(head.nonce, head.secret, head.suits),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from baohuang.match.v1 import match_service_pb2 as pb
-from bots_sdk.convert import answer_to_proto, options_to_proto, phase_to_proto
+from bots_sdk.convert import answer_to_proto, phase_to_proto, shared_options
 from bots_sdk.replay import RecordEnd, RecordHead
 from bots_sdk.rules.answers import Answer
 from bots_sdk.rules.cards import SEATS
@@ -50,7 +51,7 @@ def seated_of(order: MatchOrder, table: int, seat: int) -> pb.Seated:
         table=table,
         match_id=order.attempt,
         seat=seat,
-        options=options_to_proto(order.options),
+        options=shared_options(order.options),
         clock=_clock(order.clock),
         deals=order.deals,
         names=[entrant.name for entrant in order.seats],
@@ -174,7 +175,9 @@ def draining(grace: float) -> bytes:
     return encode_record(pb.Draining(grace_ms=_ms(grace)))
 
 
+@lru_cache(maxsize=64)
 def _clock(rules: ClockRules) -> pb.Clock:
+    # One message for all matches: it is copied into others, and never changed.
     return pb.Clock(
         limit_ms=0 if rules.limit is None else _ms(rules.limit.total_seconds()),
         bank_ms=_ms(rules.bank.total_seconds()),
