@@ -13,7 +13,7 @@ from services.cli.ledger_choice import chosen_ledger, ledger_options
 
 if TYPE_CHECKING:
     from services.common.qualifiers import Qualifier
-    from services.ledger.auditing import Expected
+    from services.ledger.expected import Expected
     from services.ledger.exporting import LineUp
     from services.ledger.ledger import Ledger
     from services.ledger.values import Exclusion, Tournament
@@ -106,7 +106,7 @@ def export(folder: Path, data: Path | None, ledger: str | None, form: str, tourn
 
 def expected_of(tournament: Tournament) -> Expected:
     """What the specification of a tournament says. Raises ValueError if it cannot be read."""
-    from services.ledger.auditing import Expected
+    from services.ledger.expected import Expected
     from services.ledger.record_checks import Dealt
     from services.tournament.schedule import PoolSchedule
     from services.tournament.servicer.plans import spec_of

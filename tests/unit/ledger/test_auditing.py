@@ -12,7 +12,8 @@ import pytest
 from bots_sdk.replay import compress_record, record_from_bytes, record_to_bytes
 from bots_sdk.rules.events import SoloKind
 from services.common.matches import DealScore, Ending, MatchOutcome, SeatFaults
-from services.ledger.auditing import Expected, Finding, Seen, audit
+from services.ledger.auditing import Finding, Seen, audit
+from services.ledger.expected import Expected
 from services.ledger.ledger import Ledger
 from services.ledger.record_checks import Dealt
 from services.ledger.values import TournamentState

@@ -6,7 +6,8 @@ import pytest
 
 from services.common.errors import PlatformError, Reason
 from services.common.matches import SeatFaults
-from services.ledger.auditing import Expected, Seen, audit_tournament
+from services.ledger.auditing import Seen, audit_tournament
+from services.ledger.expected import Expected
 from services.ledger.ledger import Ledger
 from services.ledger.schema import retractions
 from services.ledger.tournament_ledger import TournamentLedger
