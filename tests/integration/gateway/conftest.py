@@ -1,4 +1,4 @@
-"""What tests of TLS have in common: an authority, and a platform that demands certificates of its clients."""
+"""What tests of gateways have in common: platforms that are open or closed, or demand certificates of their clients."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from services.common.tls import ServerTls
 from tests.integration.certificates import Certificates
 
+from .house import CLOSED, GUESSES, OPEN, House, house_of
 from .sealed import Whole, serving
 
 
@@ -30,3 +31,21 @@ def files(ours: Certificates, tmp_path: Path) -> ServerTls:
 async def demanding(tmp_path: Path, files: ServerTls) -> AsyncIterator[Whole]:
     async with serving(tmp_path, files) as whole:
         yield whole
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with house_of(tmp_path, OPEN) as made:
+        yield made
+
+
+@pytest.fixture
+async def closed(tmp_path: Path) -> AsyncIterator[House]:
+    async with house_of(tmp_path, CLOSED) as made:
+        yield made
+
+
+@pytest.fixture
+def few_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To be asked for before the platform."""
+    monkeypatch.setattr("services.access.gate.FAILURES", GUESSES)

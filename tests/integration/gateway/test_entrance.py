@@ -14,7 +14,7 @@ from baohuang.tournament.v1 import tournament_service_pb2 as pb
 from bots_sdk.client.entrance import EntranceClient, OpenTournament
 from bots_sdk.errors import Refused
 from services.common.settings import Settings
-from tests.integration.gateway.test_access import House, house_of, info_of
+from tests.integration.gateway.house import House, house_of, info_of
 from tests.integration.gateway.test_gateway import read
 
 SPEC = "name: cup\nprofile: qingdao\nschedule: {kind: full}\ndeals: 1\nentries: {min: 2, max: 3}\nseed: secret seed\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.gateway.test_access import OPEN, house_of
+from tests.integration.gateway.house import OPEN, house_of
 from tests.integration.gateway.test_token_commands import Desk, desk_of
 
 SPEC = "name: cup\nprofile: qingdao\nschedule: {kind: full}\ndeals: 1\nentries: {min: 2, max: 3}\n"

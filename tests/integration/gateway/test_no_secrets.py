@@ -20,7 +20,7 @@ from services.access.needs import NEEDS
 from services.access.tokens import hash_token
 from services.common.logging import configure_logging
 from services.common.settings import LogLevel, Settings
-from tests.integration.gateway.test_access import CALLERS, CLOSED, House, basic, fetch, house_of
+from tests.integration.gateway.house import CALLERS, CLOSED, House, basic, fetch, house_of
 
 MARK = "mArKeD"
 WRONG = {

@@ -10,7 +10,7 @@ import pytest
 from services.ledger.exporting import RETRACTIONS, LineUp, rows_of
 from services.ledger.ledger import Access, Ledger
 from services.ledger.values import Tournament, TournamentState
-from tests.integration.gateway.test_access import OPEN, house_of
+from tests.integration.gateway.house import OPEN, house_of
 from tests.integration.gateway.test_gateway import SPEC
 from tests.integration.gateway.test_token_commands import Desk, desk_of
 from tests.unit.ledger.outcomes import make_outcome

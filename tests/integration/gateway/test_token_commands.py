@@ -17,7 +17,7 @@ import pytest
 from services.access.operator import OPERATOR_FILE, provide_operator_token
 from services.access.tokens import hash_token
 from services.ledger.ledger import Ledger
-from tests.integration.gateway.test_access import CLOSED, OPEN, House, house_of
+from tests.integration.gateway.house import CLOSED, OPEN, House, house_of
 from tests.integration.gateway.test_gateway import SPEC
 
 pytestmark = pytest.mark.timeout(600)  # each starts the command many times
