@@ -13,6 +13,7 @@ from services.common.errors import PlatformError
 from services.common.matches import Ending, MatchOrder, MatchOutcome
 from services.common.metrics import TournamentMetrics
 from services.ledger.values import Rulings, TournamentState
+from services.tournament.director.aim import Aim
 from services.tournament.director.bench import Bench
 from services.tournament.director.dispatch import Dispatch, void_outcome
 from services.tournament.director.lane import Lane
@@ -35,8 +36,6 @@ GOODBYE = 3.0
 """Seconds that the last words to match services may take."""
 
 RECALLED = "An operator has the match played again."
-
-STOPPING = "The platform is stopping; the tournament goes on by itself when it is started again."
 
 
 class Director:
@@ -85,15 +84,11 @@ class Director:
         # Why it ends before its schedule does; then nothing new is handed out.
         self._enough = "" if stopping is None else stopping.recorded
         self._board = Board(fixtures.matches)
-        self._aim = TournamentState.FINISHED
-        self._reason = self._enough
-        self._suspending = False
+        self._aim = Aim(self._enough)
         self._begun = False
         self._leaving = False
         self._started = False
         self._advancing = False
-        self._ended = asyncio.Event()
-        self._drain_timer: asyncio.TimerHandle | None = None
 
     # ---- verbs: whether it is still to be reached by one, since what is at its end does not listen any more
 
@@ -102,36 +97,33 @@ class Director:
 
         Said while the platform stops, in the time that is left for that, it holds over the restart.
         """
-        if self._suspending and not self._ended.is_set() and self._aim is TournamentState.PAUSED:
-            self._suspending, self._reason = False, reason
+        if self._aim.outlast(reason):
             self._publish()
             return True
         return self._halt(reason)
 
     def cancel(self) -> bool:
         """Stop for good, at once."""
-        return self._stop(TournamentState.CANCELLED, "", 0.0)
+        return self._see_to(self._aim.stop(TournamentState.CANCELLED, "", 0.0))
 
     def suspend(self, grace: float) -> bool:
         """The platform stops: as a pause of at most `grace` seconds, but the ledger still says that it goes on."""
-        self._suspending = True
-        return self._stop(TournamentState.PAUSED, STOPPING, grace)
+        return self._see_to(self._aim.suspend(grace))
 
     def resume(self) -> bool:
         """Go on after a pause that has not come to its end."""
-        if self._ended.is_set() or self._aim is TournamentState.CANCELLED or self._suspending:
+        was_pausing = self._aim.state is TournamentState.PAUSED
+        if not self._aim.resume():
             return False
-        if self._aim is TournamentState.PAUSED:
-            self._aim, self._reason = TournamentState.FINISHED, ""
+        if was_pausing:
             self._strikes.forgive()
-            self._arm_drain(None)
             self._go_on()
         return True
 
     async def heed(self) -> bool:
         """Read in the ledger what operators decided, and go by it from now on."""
         async with self._reading:
-            if self._ended.is_set():
+            if self._aim.is_over:
                 return False
             self._apply(await asyncio.to_thread(self._ledger.rulings))
         self._go_on()
@@ -147,7 +139,7 @@ class Director:
         Raises PlatformError STATE_CONFLICT if it has a result and its deals are known by now.
         """
         async with self._reading:
-            if self._ended.is_set():
+            if self._aim.is_over:
                 return False
             if number not in self._again and self._dispatch.recall(number):
                 self._again.add(number)
@@ -160,11 +152,11 @@ class Director:
 
     async def _until_written(self, writing: asyncio.Future[None]) -> bool:
         """Wait for an outcome that is being written; False if the end comes first, after which nothing is written."""
-        ended = asyncio.create_task(self._ended.wait())
+        ended = asyncio.create_task(self._aim.ended.wait())
         either: list[asyncio.Future[Any]] = [writing, ended]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
-        return writing.done() and not self._ended.is_set()
+        return writing.done() and not self._aim.is_over
 
     async def _take_back_result(self, number: int, reason: str) -> None:
         # What is left out for good will never be played: its deals stay hidden only as long as others need them.
@@ -185,7 +177,7 @@ class Director:
 
     def _halt(self, reason: str) -> bool:
         """The same, said by nobody: what the platform's own stopping brings about must not outlast it."""
-        return self._stop(TournamentState.PAUSED, reason, self._limits.drain)
+        return self._see_to(self._aim.stop(TournamentState.PAUSED, reason, self._limits.drain))
 
     # ---- run
 
@@ -195,26 +187,27 @@ class Director:
             await self._play()
         except Exception as error:  # the seam: a fault of ours is logged and becomes a sentence
             _log.exception("director of %s failed", self._tournament)
-            self._aim = TournamentState.PAUSED
-            self._reason = f"The director failed ({type(error).__name__}), its log tells more; resume to go on."
-        self._ended.set()
-        self._arm_drain(None)
+            self._aim.state = TournamentState.PAUSED
+            self._aim.reason = f"The director failed ({type(error).__name__}), its log tells more; resume to go on."
+        self._aim.end()
         await asyncio.gather(*(self._say_goodbye(lane) for lane in self._lanes))
-        if not self._suspending:
+        if not self._aim.is_suspended:
             try:
-                await self._writer.insist(lambda: self._ledger.set_state(self._aim, self._reason))
+                await self._writer.insist(lambda: self._ledger.set_state(self._aim.state, self._aim.reason))
             except PlatformError as error:  # somebody has ended it in another way meanwhile
-                _log.error("%s ends as %s, which cannot be written: %s", self._tournament, self._aim, error.message)
-                self._reason = error.message
-        self._publish(self._aim)
+                _log.error(
+                    "%s ends as %s, which cannot be written: %s", self._tournament, self._aim.state, error.message
+                )
+                self._aim.reason = error.message
+        self._publish(self._aim.state)
         status = self._board.current
         _log.info(
             "%s is left as %s",
             self._tournament,
-            self._aim,
-            extra={"reason": self._reason, "matches_done": status.matches_done},
+            self._aim.state,
+            extra={"reason": self._aim.reason, "matches_done": status.matches_done},
         )
-        return self._aim
+        return self._aim.state
 
     async def _play(self) -> None:
         """All that goes on at the same time, until it is over; raises what any of it raises."""
@@ -224,7 +217,9 @@ class Director:
             await self._take_looks(self._stopping)
         self._settle()
         bench = self._bench.run(lambda: self._rulings.excluded, self.heed, self._halt)
-        work = [asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), bench, self._ended.wait())]
+        work = [
+            asyncio.create_task(job) for job in (self._writer.run(), self._keep_state(), bench, self._aim.ended.wait())
+        ]
         work += [asyncio.create_task(self._tend(lane)) for lane in self._lanes]
         if self._stopping is not None:
             work.append(asyncio.create_task(self._look_out(self._stopping)))
@@ -256,14 +251,14 @@ class Director:
         """Go on to the next stage as soon as all before it is played and on the disk, unless a pause is wanted."""
         status = self._board.current
         while stages.is_open:
-            if self._dispatch.is_complete and self._aim is TournamentState.FINISHED:
+            if self._dispatch.is_complete and self._aim.state is TournamentState.FINISHED:
                 await self._writer.insist(stages.decide)
                 await self._begin(stages)
                 _log.info("%s goes on to its next stage", self._tournament)
                 self._go_on()
             else:
                 status = await self._board.see(status.version, self._limits.poll)
-        await self._ended.wait()
+        await self._aim.ended.wait()
 
     async def _say_goodbye(self, lane: Lane) -> None:
         """Nobody plays on for a tournament that has stopped."""
@@ -279,11 +274,11 @@ class Director:
         written: tuple[TournamentState, str] | None = None
         status = self._board.current
         while True:
-            current = (status.state, self._reason)
-            if current != written and not self._suspending:
+            current = (status.state, self._aim.reason)
+            if current != written and not self._aim.is_suspended:
                 await self._writer.insist(lambda current=current: self._ledger.set_state(*current))  # type: ignore[misc]
                 written = current
-                _log.info("%s is %s", self._tournament, status.state, extra={"reason": self._reason})
+                _log.info("%s is %s", self._tournament, status.state, extra={"reason": self._aim.reason})
             status = await self._board.see(status.version, self._limits.poll)
 
     async def _look_out(self, stopping: StopPort) -> None:
@@ -308,7 +303,7 @@ class Director:
     def _notice_enough(self) -> None:
         if self._enough:
             _log.info("%s: %s", self._tournament, self._enough)
-            self._reason = self._reason or self._enough
+            self._aim.reason = self._aim.reason or self._enough
             self._go_on()
 
     # ---- lanes
@@ -411,10 +406,10 @@ class Director:
     def _advance(self) -> None:
         """Hand out what may go, see whether it is over, and tell."""
         self._advancing = False
-        if self._ended.is_set():
+        if self._aim.is_over:
             return
         self._settle()
-        may_play = self._started and self._aim is TournamentState.FINISHED and not self._ended.is_set()
+        may_play = self._started and self._aim.state is TournamentState.FINISHED and not self._aim.is_over
         if may_play and not self._writer.stalled and not self._enough:
             self._dispatch.hand_out(self._new_attempt)
             self._settle()  # what was left may all have been left out
@@ -436,31 +431,24 @@ class Director:
 
     def _settle(self) -> None:
         """See whether it is over."""
-        has_ended_early = self._enough and self._aim is not TournamentState.CANCELLED and not self._dispatch.running
+        has_ended_early = (
+            self._enough and self._aim.state is not TournamentState.CANCELLED and not self._dispatch.running
+        )
         is_played = self._dispatch.is_complete and not (self._stages is not None and self._stages.is_open)
         if self._begun and (is_played or has_ended_early):
-            self._aim, self._reason, self._suspending = TournamentState.FINISHED, self._enough, False
-            self._ended.set()
-        elif self._aim is TournamentState.PAUSED and not self._dispatch.running:
-            self._ended.set()
+            self._aim.finish(self._enough)
+        elif self._aim.state is TournamentState.PAUSED and not self._dispatch.running:
+            self._aim.ended.set()
 
-    def _stop(self, aim: TournamentState, reason: str, grace: float) -> bool:
-        if self._ended.is_set() or self._aim is TournamentState.CANCELLED:
-            return False
-        self._aim, self._reason = aim, reason
-        self._arm_drain(grace)
-        self._settle()
-        self._publish()
-        return True
-
-    def _arm_drain(self, seconds: float | None) -> None:
-        if self._drain_timer is not None:
-            self._drain_timer.cancel()
-        loop = asyncio.get_running_loop()
-        self._drain_timer = None if seconds is None else loop.call_later(seconds, self._ended.set)
+    def _see_to(self, is_heard: bool) -> bool:
+        """See whether it is over at once by what a verb has said, and tell; if it has said anything."""
+        if is_heard:
+            self._settle()
+            self._publish()
+        return is_heard
 
     def _publish(self, final: TournamentState | None = None) -> None:
-        state = TournamentState.RUNNING if self._aim is TournamentState.FINISHED else TournamentState.DRAINING
+        state = TournamentState.RUNNING if self._aim.state is TournamentState.FINISHED else TournamentState.DRAINING
         metrics, dispatch = self._metrics, self._dispatch
         metrics.running = final is None and state is TournamentState.RUNNING and self._started
         metrics.matches_done, metrics.matches_in_flight = dispatch.backlog.done_count, dispatch.running
@@ -468,7 +456,7 @@ class Director:
             DirectorStatus(
                 version=0,
                 state=final or state,
-                message=self._writer.stalled or self._reason,
+                message=self._writer.stalled or self._aim.reason,
                 matches=self._fixtures.matches,
                 matches_done=metrics.matches_done,
                 matches_running=metrics.matches_in_flight,
