@@ -27,13 +27,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _patience(item: pytest.Item) -> float:
+    """The seconds that a test of Ray may take, as it says itself: who may take longest begins first. Of others 0."""
+    if not item.get_closest_marker("ray"):
+        return 0.0
+    said = item.get_closest_marker("timeout")
+    return float(said.args[0] if said else item.config.getini("timeout"))
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of Ray in a file share a platform. They take longest: thousands of short ones then fill both workers."""
     for item in items:
         if item.get_closest_marker("ray"):
             item.add_marker(pytest.mark.xdist_group(f"ray-{item.path.stem}"))
-    items.sort(key=lambda item: item.get_closest_marker("ray") is None)
+    items.sort(key=_patience, reverse=True)
 
 
 @pytest.fixture(autouse=True)
