@@ -16,13 +16,14 @@ from google.protobuf.message import DecodeError
 
 from baohuang.error.v1 import reason_pb2
 from baohuang.match.v1 import match_service_pb2 as pb
+from services.common.buckets import Buckets, Rate
 from services.common.clock import Clock
 from services.common.errors import PlatformError, Reason, verify_size
 from services.common.metrics import MatchMetrics
 from services.common.peers import peer_of
 from services.common.tickets import Ticket, verify_ticket
 from services.common.version import PROTOCOL_VERSION, RULES_VERSION, SERVER_VERSION
-from services.match.conduct import BROKEN_COST, EMPTY_COST, RETRY_S, Conduct, make_strangers
+from services.match.conduct import BROKEN_COST, EMPTY_COST, RETRY_S, Conduct, make_strangers, rate_limited
 from services.match.floor import Floor
 from services.match.sessions import Farewell, Session, SessionTerms
 from services.match.wire import encode_record
@@ -34,6 +35,9 @@ RECORDS_LIMIT = 20_000
 """The most records of one message: everybody waits while they are gone through, and a few bytes suffice for one."""
 HELLO_BYTES = 1 << 14
 """The largest hello, ten times what it holds: who says it is not known yet, and nobody is charged for reading it."""
+STUCK = Rate(per_second=1 / 60, burst=8)
+"""Streams of one bot that end while a message waits which its client gives no leave to send: gRPC cannot end these, and
+keeps such a message until the connection ends. Wires that break leave one now and then."""
 FAREWELL_S = 0.5
 """How long a stream stays open after the record that says why it is closed."""
 
@@ -68,6 +72,7 @@ class MatchServicer:
         self._metrics = metrics
         self._clock = clock
         self._strangers = make_strangers()
+        self._stuck: Buckets[str] = Buckets(STUCK)
 
     async def play(self, _requests: object, context: _Context) -> None:
         """One stream, from hello to its end."""
@@ -75,12 +80,18 @@ class MatchServicer:
             hello = await self._hello(context)
         ticket = self._admit(hello)
         now = self._clock.monotonic()
+        if (wait := self._stuck.wait(ticket.bot_id, now)) > 0.0:
+            raise rate_limited("too many streams of the bot could not be ended because it does not read", wait)
         conduct = self._floor.conduct_of(ticket.bot_id, now)
         conduct.come(now, len(self._floor.seats_of(ticket.bot_id)))
         stream = _Stream(self._terms, context, self._floor, self._metrics, self._clock)
         session = stream.open(hello, ticket, conduct)
         try:
             await stream.run()
+        except PlatformError:  # otherwise the client has ended it
+            if stream.is_writing:
+                self._stuck.try_take(ticket.bot_id, self._clock.monotonic())
+            raise
         finally:
             self._floor.leave(session, self._clock.monotonic())
 
@@ -150,6 +161,8 @@ class _Stream:
         self._metrics = metrics
         self._clock = clock
         self._something = asyncio.Event()
+        self.is_writing = False
+        """A message is on its way into gRPC; still so at the end, it was never taken."""
         self._session: Session
         self._conduct: Conduct
 
@@ -266,7 +279,9 @@ class _Stream:
             message = session.take(clock.monotonic(), floor.lag.total)
             if message is not None:
                 self._metrics.messages_sent += 1
+                self.is_writing = True
                 await context.write(message)
+                self.is_writing = False
         await self._say_farewell(session.farewell)
 
     async def _say_farewell(self, farewell: Farewell) -> None:
@@ -275,7 +290,9 @@ class _Stream:
             message=farewell.message,
             retry_after_ms=int(farewell.retry_after * 1000),
         )
+        self.is_writing = True
         await self._context.write(encode_record(closing))
+        self.is_writing = False
         self._floor.leave(self._session, self._clock.monotonic())
         # A client that is just writing when the stream ends may lose what it has not read.
         await asyncio.sleep(FAREWELL_S)
