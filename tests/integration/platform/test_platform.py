@@ -197,7 +197,7 @@ def test_stopped_while_ray_starts_it_says_so_at_once(tmp_path: Path, number: sig
         if times == 2 and starting.poll() is None:
             time.sleep(1)  # what comes at once is one press
             starting.send_signal(number)
-        code = starting.wait(60)
+        code = starting.wait(150)  # Ray may be tried again
     finally:
         starting.kill()
         starting.wait()
@@ -256,7 +256,7 @@ def test_without_its_ray_the_platform_says_so_and_ends(tmp_path: Path, victim: s
         below = descendants_of(alone.process.pid)
         (pid,) = (pid for pid in below if Path(f"/proc/{pid}/comm").read_text() == f"{victim}\n")
         os.kill(pid, signal.SIGKILL)
-        assert alone.process.wait(100) == 1
+        assert alone.process.wait(150) == 1
         assert f"Error: {says} Start it again: nothing" in alone.said()
         assert "Traceback" not in alone.said()
     finally:
