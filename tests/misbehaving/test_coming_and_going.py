@@ -157,6 +157,34 @@ async def test_the_newest_stream_wins_and_the_older_one_is_told_so() -> None:
         assert len(here.service.floor.sessions) == 5
 
 
+async def test_a_stream_that_was_sent_away_is_not_listened_to_any_more() -> None:
+    async with arena() as here:
+        await here.honest(*HONEST)
+        older = here.bot("vic")
+        older.on_request = silent
+        await older.hello()
+        await here.service.submit([order_of("vic", *HONEST, clock=PATIENT)])
+        asked = (await older.until("request")).request
+        newer = here.bot("vic")
+        newer.on_request = silent
+        await newer.hello()
+        await older.until("closing")
+        # when it answers in the half second that is left to it, then that is no answer
+        decision = older.honest(asked)
+        assert decision is not None
+        await older.send(pb.ClientRecord(decision=decision))
+        await older.ended.wait()
+        (seat,) = here.service.floor.seats_of("vic").values()
+        assert seat.request == asked.request
+        # and it is still to be given
+        await newer.until("resumed")
+        decision = newer.honest(asked)
+        assert decision is not None
+        newer.on_request = RawBot.honest
+        await newer.send(pb.ClientRecord(decision=decision))
+        assert (await here.outcome()).ending is Ending.COMPLETED
+
+
 async def test_a_silent_stream_is_closed_after_two_heartbeats_and_a_living_one_is_not() -> None:
     async with arena(heartbeat_s=0.4) as here:
         quiet = here.bot("vic")
