@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any
 
 from bots_sdk.rules.answers import Answer, Word
 from bots_sdk.rules.beans import settle
@@ -51,7 +51,6 @@ from bots_sdk.rules.view import View
 _IN_PLAY = Phase.PLAY
 _PLAY = Word.PLAY
 _new_played = tuple.__new__
-_Let = TypeVar("_Let", Passed, Yielded, WindClaimed)
 
 # One of each for all deals: they are most of what happens.
 _PASSED = tuple(map(Passed, range(SEATS)))
@@ -191,8 +190,11 @@ class Deal:
         phase = self.public.phase
         view = self._views[seat]
         events: list[Event] = []
-        if phase is _IN_PLAY and answer.word is _PLAY:
-            self._play(seat, verify_play(view, answer), events)
+        if phase is _IN_PLAY:
+            if answer.word is _PLAY:
+                self._play(seat, verify_play(view, answer), events)
+            else:
+                self._let_stand(seat, verify_answer(view, answer), events)
             return events
         answer = verify_answer(view, answer)
         if phase in SEALED_PHASES:
@@ -235,9 +237,6 @@ class Deal:
         self._publish(events, ThroneAccepted(seat))
 
     def _pass(self, seat: int, answer: Answer, events: list[Event]) -> None:
-        if self.public.phase is _IN_PLAY:
-            self._let_stand(let_pass, _PASSED[seat], events)
-            return
         self._publish(events, ThronePassed(seat, answer.cards[0] if answer.cards else None))
         if self.public.passes == PASSES_TO_VOID:
             self._publish(events, DealVoided())
@@ -288,14 +287,10 @@ class Deal:
         elif not public.asked:
             self._publish(events, _TRICK_ENDED[public.next_leader()])
 
-    def _yield(self, seat: int, _: Answer, events: list[Event]) -> None:
-        self._let_stand(let_yield, _YIELDED[seat], events)
-
-    def _wind(self, seat: int, _: Answer, events: list[Event]) -> None:
-        self._let_stand(claim_wind, _WIND_CLAIMED[seat], events)
-
-    def _let_stand(self, reduce: Callable[[PublicState, _Let], None], event: _Let, events: list[Event]) -> None:
+    def _let_stand(self, seat: int, answer: Answer, events: list[Event]) -> None:
         public = self.public
+        reduce, by_seat = _LET_STAND[answer.word]
+        event = by_seat[seat]
         reduce(public, event)
         events.append(event)
         if not public.asked:
@@ -363,6 +358,11 @@ _ANSWERED: dict[Word, Callable[[Deal, int, Answer, list[Event]], None]] = {
     Word.CALL: Deal._call,
     Word.DARK: Deal._call,
     Word.BRIGHT: Deal._call,
-    Word.YIELD: Deal._yield,
-    Word.WIND: Deal._wind,
 }
+"""What an answer before the first lead comes to."""
+_LET_STAND: dict[Word, tuple[Callable[[PublicState, Any], None], tuple[Event, ...]]] = {
+    Word.PASS: (let_pass, _PASSED),
+    Word.YIELD: (let_yield, _YIELDED),
+    Word.WIND: (claim_wind, _WIND_CLAIMED),
+}
+"""What an answer to a play comes to that is no play itself, with the event of each seat."""
