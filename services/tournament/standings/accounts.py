@@ -138,8 +138,8 @@ class Accounts:
         rows = np.flatnonzero(is_rated)
         # Tables of a block go by their first entrants, whatever the numbers of their matches.
         rows = rows[np.lexsort((deals.entrants[rows].min(axis=1), self._blocks[rows]))]
-        points, is_compared = self._points.differences(rows)
-        return RatedDeals(self._blocks[rows], deals.entrants[rows], deals.kinds[rows], points).only(is_compared)
+        rows, points = self._points.differences(rows)
+        return RatedDeals(self._blocks[rows], deals.entrants[rows], deals.kinds[rows], points)
 
     def _find_spoilers(self) -> NDArray[np.int32]:
         """By block: who has spoiled a deal of it, as far as others are to be spared that; or nobody, or several."""

@@ -25,6 +25,9 @@ from bots_sdk.rules.cards import SEATS
 from services.tournament.standings.deals import DealColumns
 from services.tournament.standings.widths import Whole, magnitude, width_for
 
+PART = 20_000
+"""Deals that are compared at once."""
+
 
 class DatumKind(Enum):
     """With whom one is compared."""
@@ -107,12 +110,17 @@ class Made:
         compared: Whole = own - np.array(shares, dtype=width)[tables] * sums.astype(width)
         return compared
 
-    def differences(self, rows: Whole) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Of whole deals, by seat: the same as it is; and by deal whether all of it could be compared."""
-        found, is_compared = np.zeros((len(rows), SEATS)), np.ones(len(rows), dtype=bool)
-        for seat in range(SEATS):
-            sums, tables = self.others(rows, seat)
+    def differences(self, rows: Whole) -> tuple[Whole, NDArray[np.float64]]:
+        """Those of the deals of which every hand can be compared; and by seat what was made less the mean of others."""
+        kept, found, count = np.empty_like(rows), np.empty((len(rows), SEATS)), 0
+        for start in range(0, len(rows), PART):
+            part = rows[start : start + PART, None]
+            sums, tables = self.others(part, np.arange(SEATS))
+            is_compared = (tables > 0).all(axis=1)
             # Whole numbers that are no rounded ones: so the quotient is rounded but once.
-            found[:, seat] = (self._made[rows, seat].astype(self._width) * tables - sums) / np.maximum(1, tables)
-            is_compared &= tables > 0
-        return found, is_compared
+            made: Whole = self._made[part[is_compared], np.arange(SEATS)].astype(self._width)
+            many = int(is_compared.sum())
+            found[count : count + many] = (made * tables[is_compared] - sums[is_compared]) / tables[is_compared]
+            kept[count : count + many] = part[is_compared, 0]
+            count += many
+        return kept[:count], found[:count]

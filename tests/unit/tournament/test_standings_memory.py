@@ -12,6 +12,7 @@ import pytest
 from bots_sdk.rules.events import SoloKind
 from services.common.matches import DealScore
 from services.tournament.standings import Datum, DatumKind, Order, PlayedMatch, StandingsTable
+from services.tournament.standings import datum as datum_module
 from services.tournament.standings import rating as rating_module
 from tests.unit.tournament.played import NO_FAULTS
 
@@ -29,7 +30,8 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is bounded whatever the deals is made small, so that what grows with them is seen."""
     monkeypatch.setattr(rating_module, "BAGS", 100)
     monkeypatch.setattr(rating_module, "DRAWS", 100)
-    monkeypatch.setattr(rating_module, "PART", 500)
+    for module in (rating_module, datum_module):
+        monkeypatch.setattr(module, "PART", 500)
 
 
 def deals(beans: bool) -> list[tuple[DealScore]]:
