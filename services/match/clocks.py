@@ -169,6 +169,12 @@ class SeatClock:
         self.look_back()
         return max(0.0, self._limit - max(0.0, now - self._start - (lag - self._lag_at_start)))
 
+    def bank_left(self, now: float, lag: float) -> float:
+        """Seconds left of the bank: what of it this decision has not used up yet, without the grace, never below 0."""
+        if self._limit is None:
+            return self.bank
+        return max(0.0, self.bank - max(0.0, self.elapsed(now, lag) - self._limit))
+
     def elapsed(self, now: float, lag: float) -> float:
         """Seconds that the decision has taken so far; more than `allowed`, and it is too late."""
         # Once for every decision: it looks back without writing down what it sees, as most clocks are set anew after

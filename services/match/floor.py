@@ -36,7 +36,6 @@ _log = logging.getLogger(__name__)
 HOUSE_SLICE = 0.002
 """Seconds that house bots may think before the wires get their turn again."""
 
-
 UNREAD_RETRY_S = 1.0
 """So long a bot stays away that has not read what was sent to it."""
 
@@ -45,6 +44,9 @@ FORGOTTEN_AFTER = 600.0
 
 STALE_LIMIT = 64
 """So many deadlines of matches that are over are borne: each holds a seat in memory, with a bank for hours."""
+
+
+OUR_FAULT = "a fault of the platform"
 
 
 class Later(Protocol):
@@ -148,7 +150,7 @@ class Floor:
             if self._draining:
                 self._void(order, "the match service is stopping")
             else:
-                self._waiting.add(order, now)
+                self._waiting.add(order, self._fair(now))
         self.seat_waiting(now)
 
     def withdraw(self, tournament: str) -> None:
@@ -163,15 +165,20 @@ class Floor:
         """Seats every order whose bots are here and have a free table."""
         if self._draining:
             return
-        for order in self._waiting.take_seatable(self._free_tables, now):
+        for order in self._waiting.take_seatable(self._free_tables, self._fair(now)):
             self._open(order, now)
         self._count_waiting()
 
     def _open(self, order: MatchOrder, now: float) -> None:
-        table = Table(next(self._table_numbers), order, self, make_house_bot)
+        try:
+            table = Table(next(self._table_numbers), order, self, make_house_bot)
+        except Exception:
+            _log.exception("no table can be made", extra={"attempt": order.attempt})
+            self._void(order, OUR_FAULT)
+            return
         self._tables[table.number] = table
         self._attempts.add(order.attempt)
-        self._opening[table.number] = (table, now)
+        self._opening[table.number] = (table, self._fair(now))
         wires: dict[int, Wire] = {}
         for seat in table.seats:
             if not seat.entrant.is_house:
@@ -200,6 +207,7 @@ class Floor:
         for number, seat in list(session.seats.items()):
             table = self._tables[number]
             self._guard(table, lambda table=table, seat=seat: table.attach(seat, session, now))  # type: ignore[misc]
+        session.forgive()
         if self._draining:
             session.push_now(draining(max(0.0, self._stops_at - now)))
         self._later.entered()
@@ -212,7 +220,7 @@ class Floor:
         if self.sessions.get(bot) is not session:
             return
         del self.sessions[bot]
-        self._absent_since[bot] = now
+        self._absent_since[bot] = self._fair(now)
         self._metrics.sessions_live = len(self.sessions)
         for number, seat in list(session.seats.items()):
             self._tables[number].detach(seat, now)
@@ -297,7 +305,9 @@ class Floor:
 
     def tidy(self, now: float, silence: float) -> None:
         """Deals with bots that never come, never get ready, say nothing or read nothing; once or twice a second."""
-        # Where the loop itself stood still, what bots said meanwhile has not been read yet.
+        # Where the loop itself stood still, what bots said meanwhile has not been read yet; it may have been just now.
+        self.observe(now)
+        fair = self._fair(now)
         patience = silence + self._lag.total - self._lag_at_tidy
         self._lag_at_tidy = self._lag.total
         for session in list(self.sessions.values()):
@@ -311,12 +321,12 @@ class Floor:
             if bot_id not in self.sessions:
                 del self._conducts[bot_id]
         if not self._waiting:  # otherwise it may matter to an order since when a bot is away
-            self._forget_absent(now)
+            self._forget_absent(fair)
         for table, since in list(self._opening.values()):
-            if now - since > table.order.clock.ready.total_seconds() and table.unready:
+            if fair - since > table.order.clock.ready.total_seconds() and table.unready:
                 blamed = tuple(seat.index for seat in table.unready)
                 table.end_early(Ending.NO_SHOW, blamed, _describe_unready(table))
-        for order, blamed in self._waiting.take_hopeless(self._free_tables, self._absent_since, now):
+        for order, blamed in self._waiting.take_hopeless(self._free_tables, self._absent_since, fair):
             names = ", ".join(order.seats[seat].name for seat in blamed)
             self._deliver(self._outcome(order, Ending.NO_SHOW, blamed, f"not connected: {names}"))
         self.seat_waiting(now)
@@ -356,6 +366,10 @@ class Floor:
 
     # ---- inside
 
+    def _fair(self, now: float) -> float:
+        """The time as bots have it: without what the loop was late. Nobody is absent, or not ready, because of that."""
+        return now - self._lag.total
+
     def _free_tables(self, bot_id: str) -> int:
         session = self.sessions.get(bot_id)
         if session is None:
@@ -388,8 +402,12 @@ class Floor:
     def _give_up(self, table: Table) -> None:
         """A fault of ours at one table must not touch the others: the match is void and played again."""
         _log.exception("table given up", extra={"attempt": table.order.attempt})
-        if table.number in self._tables:
-            table.end_early(Ending.VOID, (), "a fault of the platform")
+        try:
+            if table.number in self._tables:
+                table.end_early(Ending.VOID, (), OUR_FAULT)
+        except Exception:
+            _log.exception("nor can it be ended in order", extra={"attempt": table.order.attempt})
+            self.ended(table, self._outcome(table.order, Ending.VOID, (), OUR_FAULT))
 
     def _void(self, order: MatchOrder, message: str) -> None:
         self._deliver(self._outcome(order, Ending.VOID, (), message))

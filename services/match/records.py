@@ -68,14 +68,16 @@ def resumed(order: MatchOrder, table: int, seat: Seat, points: Sequence[int]) ->
     return pb.Resumed(seated=seated_of(order, table, seat.index), ready_expected=not seat.ready, points=points)
 
 
-def request_of(asking: Asking, left: float) -> pb.Request:
-    """A request with `left` seconds of its limit."""
+def request_of(asking: Asking, limit: float, bank: float) -> pb.Request:
+    """A request with so many seconds left of its limit and of the bank."""
+    # 0 means that there is no clock.
+    least = 1 if asking.seat.clock.limit else 0
     return pb.Request(
         table=asking.table,
         request=asking.seat.request,
         phase=phase_to_proto(asking.phase),
-        limit_ms=_ms(left),
-        bank_ms=asking.seat.clock.bank_ms,
+        limit_ms=max(_ms(limit), least),
+        bank_ms=_ms(bank),
         event=asking.event,
         legal=[answer_to_proto(answer) for answer in asking.legal or ()],
     )
@@ -83,7 +85,7 @@ def request_of(asking: Asking, left: float) -> pb.Request:
 
 def request(asking: Asking) -> bytes:
     """The record that asks a seat, with its whole limit and the legal answers."""
-    return encode_record(request_of(asking, asking.seat.clock.limit))
+    return encode_record(request_of(asking, asking.seat.clock.limit, asking.seat.clock.bank))
 
 
 def rejected(table: int, seat: Seat, refused: IllegalAnswer, *, retry: bool) -> bytes:

@@ -17,7 +17,7 @@ from services.match.seat import Seat
 MESSAGE_BYTES = 1 << 20
 """A message is closed once it is this large: clients read 4 MiB at most by default."""
 OUTBOX_BYTES = 16 << 20
-"""More than this unread, and the bot is sent away; it may come back and is told everything anew."""
+"""More than this unread, besides what it is told anew, and the bot is sent away; it may come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class Session:
         "_append",
         "_confirmed",
         "_departure",
+        "_forgiven",
         "_outbox",
         "_urgent",
         "_wait",
@@ -98,6 +99,7 @@ class Session:
         self.push: Callable[[bytes], None] = self._push_first
         self._departure = Departure()
         self._confirmed = 0
+        self._forgiven = 0
 
     @property
     def free_tables(self) -> int:
@@ -156,6 +158,7 @@ class Session:
         if not self.can_send:
             return None
         message = b"".join(self._outbox)
+        self._forgiven = max(0, self._forgiven - MESSAGE_BYTES)
         departure, self._departure = self._departure, Departure()
         if len(message) > MESSAGE_BYTES:
             message = self._split(departure)
@@ -182,10 +185,14 @@ class Session:
         """Something is queued, and there is credit to send it."""
         return bool(self._outbox) and self.sent - self._confirmed < self.terms.window
 
+    def forgive(self) -> None:
+        """What is queued now is what the bot is told anew: at some thousand tables that alone is more than is borne."""
+        self._forgiven = sum(map(len, self._outbox))
+
     @property
     def is_flooded(self) -> bool:
         """The client reads so little that no more is kept for it."""
-        return sum(map(len, self._outbox)) > OUTBOX_BYTES
+        return sum(map(len, self._outbox)) > OUTBOX_BYTES + self._forgiven
 
     def _split(self, departure: Departure) -> bytes:
         """As much of the outbox as a message holds. Requests in the rest leave with the next one."""

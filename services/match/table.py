@@ -241,7 +241,9 @@ class Table:
         resumed = records.resumed(self.order, self.number, seat, self._match.points)
         request = None
         if seat.request and seat.house is None:
-            request = records.request_of(self._asking(seat), seat.clock.left(now, self._lag.total))
+            lag = self._lag.total
+            left = seat.clock.left(now, lag), seat.clock.bank_left(now, lag)
+            request = records.request_of(self._asking(seat), *left)
             resumed.request.CopyFrom(request)
         record = self._log.resumed(resumed, seat.index)
         if request is None:
