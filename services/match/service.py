@@ -40,6 +40,8 @@ SWEEP_S = 0.02
 TIDY_S = 0.5
 GATHER_S = 0.25
 """How long a finished match may wait for others, to go to its director with them; a match takes seconds."""
+STOP_S = FAREWELL_S + 1.5
+"""How long the end waits for streams: those that read are gone after `FAREWELL_S`, on a busy machine somewhat later."""
 
 
 @dataclass(frozen=True, slots=True)
