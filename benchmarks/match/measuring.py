@@ -99,7 +99,7 @@ class Rig:
         self._wait_until(lambda: self._totals().entered == entered, "all bots are in")
 
     def _wait_until(self, condition: Callable[[], bool], what: str) -> None:
-        wait_for(condition, self._server, what, PATIENCE_S)
+        wait_for(condition, (self._server, *self._playing), what, PATIENCE_S)
 
     def _totals(self) -> Totals:
         return Totals(add_up(self._counts))

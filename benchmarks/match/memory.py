@@ -88,7 +88,7 @@ class _Site:
         counts = make_counts()
         part = bots.Part(tuple(tickets), max(1, self._load.tables), counts, Control.make(running=True), holding=True)
         self._start(_streams, self._address, self._scripts, part)
-        wait_for(lambda: counts[ENTERED] == count, self._process, "all bots are in")
+        wait_for(lambda: counts[ENTERED] == count, (self._process,), "all bots are in")
         self._counts = counts
 
     def tell(self, command: str, count: int = 0) -> server.State:
@@ -102,7 +102,7 @@ class _Site:
     def hold(self, count: int) -> None:
         """Opens so many matches, and waits until the bots hold all of them where they are to stay."""
         self.tell("hold", count)
-        wait_for(lambda: bool(self._counts[HELD] == count), self._process, "all matches are held", PATIENCE_S)
+        wait_for(lambda: bool(self._counts[HELD] == count), (self._process,), "all matches are held", PATIENCE_S)
 
     def rest(self, settle: float) -> Reading:
         """The size of the server, once its bots have nothing more to say."""

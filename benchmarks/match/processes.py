@@ -7,7 +7,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -61,16 +61,21 @@ def receive(pipe: Connection, process: SpawnProcess, seconds: float = 120.0) -> 
     return pipe.recv()
 
 
-def wait_for(condition: Callable[[], bool], process: SpawnProcess, what: str, seconds: float = 120.0) -> None:
+def wait_for(
+    condition: Callable[[], bool], processes: Sequence[SpawnProcess], what: str, seconds: float = 120.0
+) -> None:
     """Waits until something has come about.
 
     Raises:
-        RuntimeError: it does not, or the process has died.
+        RuntimeError: it does not, or one of the processes has ended: bots do when their streams do, as on a machine
+            that was stopped for a while.
     """
     until = time.monotonic() + seconds
     while not condition():
-        if not process.is_alive() or time.monotonic() > until:
-            raise RuntimeError(f"waited in vain: {what}")
+        if not all(process.is_alive() for process in processes):
+            raise RuntimeError(f"waited in vain, as a process has ended: {what}")
+        if time.monotonic() > until:
+            raise RuntimeError(f"waited in vain for {seconds:g} s: {what}")
         time.sleep(0.05)
 
 

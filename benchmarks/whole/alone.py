@@ -71,7 +71,7 @@ def measure_alone(contest: Contest, services: int, seconds: float) -> tuple[Alon
 
         # By then tables are in all parts of their matches, as they end sooner or later.
         warm = contest.in_flight * contest.deals
-        wait_for(lambda: deals() >= warm, places[0].process, "play is under way", PATIENCE_S)
+        wait_for(lambda: deals() >= warm, (places[0].process,), "play is under way", PATIENCE_S)
         servers = [place.process for place in places]
         begun, before, served, thought = time.perf_counter(), _count(places), _cpu(servers), _cpu(playing)
         time.sleep(seconds)
