@@ -139,10 +139,18 @@ class Ledger:
             write.rows = recorded.attempts
         return recorded
 
-    def done_numbers(self, tournament: str) -> Ranges:
-        """The numbers of the matches that have a result."""
+    def done_numbers(self, tournament: str, span: range | None = None) -> Ranges:
+        """The numbers of the matches that have a result; with a span those in it."""
         with self._read() as connection:
-            return Ranges(reading.done_numbers(connection, tournaments.id_of(connection, tournament)))
+            return Ranges(reading.done_numbers(connection, tournaments.id_of(connection, tournament), span))
+
+    def done_counts(self, tournament: str, span: range, size: int) -> dict[int, int]:
+        """How many matches of a span have a result, for every `size` numbers: by number // size, where there are any.
+
+        So who remembers which there were finds new ones, wherever they are, and reads next to nothing.
+        """
+        with self._read() as connection:
+            return reading.done_counts(connection, tournaments.id_of(connection, tournament), span, size)
 
     def done_among(self, tournament: str, numbers: Collection[int]) -> set[int]:
         """Those of some numbers, up to a few hundred, whose matches have a result."""
@@ -163,6 +171,11 @@ class Ledger:
         """At most `limit` results in the order of their numbers, from the one after `after` on."""
         with self._read() as connection:
             return reading.results_after(connection, tournaments.id_of(connection, tournament), after, limit)
+
+    def results_of(self, tournament: str, numbers: Collection[int]) -> list[Result]:
+        """The results of some matches, up to a few hundred, in the order of their numbers; of those that have one."""
+        with self._read() as connection:
+            return reading.results_of(connection, tournaments.id_of(connection, tournament), numbers)
 
     def match_record(self, tournament: str, number: int) -> bytes | None:
         """The compressed `MatchRecord` of a match that has a result; None if it has none.

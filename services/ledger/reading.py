@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, and_, func, select
 
 from services.common.matches import NO_FAULTS, DealScore, SeatFaults
 from services.ledger.schema import attempts, deals, faults, records, results, totals
 from services.ledger.values import Attempt, PastAttempt, Result, Totals
 
 _NONE = SeatFaults()
+_Among = Callable[[Column[int]], ColumnElement[bool]]
+"""Of a column with numbers of matches: which are meant."""
 _TOTALS = [column for column in totals.columns if not column.primary_key]
 
 
 def results_after(connection: Connection, tournament_id: int, after: int, limit: int) -> list[Result]:
     """The next results by number, at most `limit`."""
-    rows = connection.execute(
-        select(results.c.number, attempts)
-        .join_from(results, attempts, results.c.attempt == attempts.c.attempt)
-        .where(results.c.tournament_id == tournament_id, results.c.number > after)
-        .order_by(results.c.number)
-        .limit(limit)
-    ).all()
+    rows = connection.execute(_played(tournament_id).where(results.c.number > after).limit(limit)).all()
     if not rows:
         return []
-    span = (rows[0].number, rows[-1].number)
-    scores = _scores(connection, tournament_id, span)
-    blunders = _faults(connection, tournament_id, span)
-    return [_result(row, scores[row.number], blunders[row.number]) for row in rows]
+    first, last = rows[0].number, rows[-1].number
+    return _complete(connection, tournament_id, rows, lambda number: number.between(first, last))
+
+
+def results_of(connection: Connection, tournament_id: int, numbers: Collection[int]) -> list[Result]:
+    """The results of those of the numbers that have one, by number."""
+    rows = connection.execute(_played(tournament_id).where(results.c.number.in_(numbers))).all()
+    return _complete(connection, tournament_id, rows, lambda number: number.in_(numbers))
 
 
 def record_of(connection: Connection, tournament_id: int, number: int) -> bytes | None:
@@ -42,10 +42,26 @@ def record_of(connection: Connection, tournament_id: int, number: int) -> bytes 
     return found
 
 
-def done_numbers(connection: Connection, tournament_id: int) -> Iterator[int]:
-    """The numbers of the matches that have results, ascending."""
+def done_numbers(connection: Connection, tournament_id: int, span: range | None = None) -> Iterator[int]:
+    """The numbers of the matches that have results, ascending; with a span those in it."""
     statement = select(results.c.number).where(results.c.tournament_id == tournament_id).order_by(results.c.number)
+    if span is not None:
+        statement = statement.where(results.c.number >= span.start, results.c.number < span.stop)
     return iter(connection.execute(statement).scalars())
+
+
+def done_counts(connection: Connection, tournament_id: int, span: range, size: int) -> dict[int, int]:
+    """How many matches of the span have results, for every `size` numbers: by number // size, where there are any.
+
+    The database counts along its key; what is handed over is one row for so many matches.
+    """
+    part = (results.c.number // size).label("part")
+    rows = connection.execute(
+        select(part, func.count())
+        .where(results.c.tournament_id == tournament_id, results.c.number >= span.start, results.c.number < span.stop)
+        .group_by(part)
+    )
+    return dict(rows.all())
 
 
 def done_among(connection: Connection, tournament_id: int, numbers: Collection[int]) -> set[int]:
@@ -154,12 +170,29 @@ def recount_match(connection: Connection, tournament_id: int, number: int) -> di
     }
 
 
-def _scores(connection: Connection, tournament_id: int, span: tuple[int, int]) -> defaultdict[int, list[DealScore]]:
+def _played(tournament_id: int) -> Select[Any]:
+    """Results with their attempts, by number."""
+    return (
+        select(results.c.number, attempts)
+        .join_from(results, attempts, results.c.attempt == attempts.c.attempt)
+        .where(results.c.tournament_id == tournament_id)
+        .order_by(results.c.number)
+    )
+
+
+def _complete(connection: Connection, tournament_id: int, rows: Sequence[Row[Any]], among: _Among) -> list[Result]:
+    """The results of some rows, with their deals and faults."""
+    scores = _scores(connection, tournament_id, among)
+    blunders = _faults(connection, tournament_id, among)
+    return [_result(row, scores[row.number], blunders[row.number]) for row in rows]
+
+
+def _scores(connection: Connection, tournament_id: int, among: _Among) -> defaultdict[int, list[DealScore]]:
     found: defaultdict[int, list[DealScore]] = defaultdict(list)
     columns = [column for column in deals.columns if column is not deals.c.tournament_id]
     rows = connection.execute(
         select(*columns)
-        .where(deals.c.tournament_id == tournament_id, deals.c.number.between(*span))
+        .where(deals.c.tournament_id == tournament_id, among(deals.c.number))
         .order_by(deals.c.number, deals.c.deal)
     )
     for number, deal, p0, p1, p2, p3, p4, places, emperor, guard, solo, voided, *rest in rows:
@@ -172,14 +205,12 @@ def _scores(connection: Connection, tournament_id: int, span: tuple[int, int]) -
     return found
 
 
-def _faults(
-    connection: Connection, tournament_id: int, span: tuple[int, int]
-) -> defaultdict[int, dict[int, SeatFaults]]:
+def _faults(connection: Connection, tournament_id: int, among: _Among) -> defaultdict[int, dict[int, SeatFaults]]:
     found: defaultdict[int, dict[int, SeatFaults]] = defaultdict(dict)
     rows = connection.execute(
         select(results.c.number, faults)
         .join_from(results, faults, results.c.attempt == faults.c.attempt)
-        .where(results.c.tournament_id == tournament_id, results.c.number.between(*span))
+        .where(results.c.tournament_id == tournament_id, among(results.c.number))
     )
     for row in rows:
         found[row.number][row.seat] = SeatFaults(row.timeouts, row.illegal_answers, row.disconnects, row.taken_over)

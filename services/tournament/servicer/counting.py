@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Container, Iterable
 
 from services.ledger.values import Exclusion
 from services.tournament.schedule import ScheduledMatch, Timetable
@@ -19,7 +19,7 @@ class Counting:
     """
 
     def __init__(
-        self, spec: TournamentSpec, schedule: Timetable, exclusions: Iterable[Exclusion], done: Collection[int]
+        self, spec: TournamentSpec, schedule: Timetable, exclusions: Iterable[Exclusion], done: Container[int]
     ) -> None:
         """`done` are the numbers of the matches with results; asked for often, so quick at `in`."""
         indices = {name: index for index, name in enumerate(spec.entrants)}

@@ -48,14 +48,19 @@ def read_record(ledger: Ledger, tournament: Tournament, schedule: Timetable, num
     return record
 
 
-def without_open_rounds(
-    ledger: Ledger, tournament: Tournament, schedule: Timetable, results: Iterable[Result]
-) -> Iterator[Result]:
-    """Results, in the order of the schedule, less those of rounds in which other tables still play the same deals.
+def holds_back_rounds(tournament: Tournament, schedule: Timetable) -> bool:
+    """Whether results are kept back while other tables of their round still play the same deals.
 
     What a seat made of its hand at one table says something about that hand to whoever holds it at another.
     """
-    if schedule.field == 1 or tournament.state.is_final:
+    return schedule.field > 1 and not tournament.state.is_final
+
+
+def without_open_rounds(
+    ledger: Ledger, tournament: Tournament, schedule: Timetable, results: Iterable[Result]
+) -> Iterator[Result]:
+    """Results, in the order of the schedule, less those that are kept back (`holds_back_rounds`)."""
+    if not holds_back_rounds(tournament, schedule):
         yield from results
         return
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, islice
 from threading import Lock
 
 from services.common.errors import PlatformError, Reason
 from services.ledger.ledger import Ledger
 from services.ledger.values import Exclusion, Result, Tournament, TournamentState
+from services.tournament.schedule import Timetable
+from services.tournament.servicer.arrivals import Arrivals
 from services.tournament.servicer.counting import Counting
 from services.tournament.servicer.plans import Plan
-from services.tournament.servicer.releases import without_open_rounds
+from services.tournament.servicer.releases import holds_back_rounds
 from services.tournament.servicer.scopes import Place, Scope, scopes_of, verify_stage, whole
-from services.tournament.standings import Order, PlayedMatch, Standing, StandingsFold
+from services.tournament.standings import MatchNumbers, Order, PlayedMatch, Standing, StandingsFold
 
 _KEPT = 8
 """Tournaments whose tables are remembered; one that is asked for again after that is read again."""
+_READ = 500
+"""Results that are read at once."""
 
 
 class Tables:
@@ -64,7 +68,11 @@ class Tables:
             kept.begin(scopes_of(plan.spec, plan.schedule, stage))
             kept.retracted, kept.exclusions = retracted, exclusions
         if kept.seen != (done, tournament.state):
-            self._take_in(kept, plan, tournament)
+            try:
+                self._take_in(kept, plan, tournament)
+            except BaseException:
+                kept.forget()  # what was found to be new, and is in no table yet, would not be found again
+                raise
             kept.seen, kept.lines = (done, tournament.state), {}
         if order not in kept.lines:
             is_moving = tournament.state in _MOVING
@@ -79,27 +87,61 @@ class Tables:
 
     def _take_in(self, kept: _Kept, plan: Plan, tournament: Tournament) -> None:
         """What has come since, as far as it may be seen and counts."""
-        span = kept.span
-        if not span:
-            return
-        name, exclusions = plan.spec.name, kept.exclusions
-        counting = Counting(plan.spec, plan.schedule, exclusions, self._ledger.done_numbers(name) if exclusions else ())
-        results = takewhile(lambda result: result.number in span, self._ledger.results(name, after=span.start - 1))
-        for result in without_open_rounds(self._ledger, tournament, plan.schedule, results):
-            found = kept.folds.get(None) or kept.folds.get(plan.schedule.locate(result.number)[:2])
-            if found is None:
-                continue
-            scope, fold = found
-            if scope.inner(result.number) not in fold and counting.counts(plan.schedule.match(result.number)):
+        name, schedule = plan.spec.name, plan.schedule
+        new = kept.arrivals.find(self._ledger, name)
+        counting = Counting(plan.spec, schedule, kept.exclusions, kept.arrivals)
+        groups: Iterable[int] = (schedule.place(number)[0] for number in new)
+        holds_back = holds_back_rounds(tournament, schedule)
+        if not holds_back:
+            groups, kept.held = chain(kept.held, groups), set()
+        due = _due(kept, schedule, counting, _distinct(groups), holds_back=holds_back)
+        while numbers := sorted(islice(due, _READ)):
+            for result in self._ledger.results_of(name, numbers):
+                scope, fold = kept.table_of(schedule, result.number)
                 fold.add(scope.played(result))
 
 
+def _due(
+    kept: _Kept, schedule: Timetable, counting: Counting, groups: Iterable[int], *, holds_back: bool
+) -> Iterator[int]:
+    """Of matches that share their deals, group by group: those that count, may be seen, and are in no table yet.
+
+    A result that is new may be what lets older ones of its group count (`counting.py`), or be seen (`releases.py`).
+    """
+    for group in groups:
+        numbers = schedule.numbers(group)
+        done = [number for number in numbers if number in kept.arrivals]
+        if holds_back and len(done) < len(numbers):
+            kept.held.add(group)
+            continue
+        kept.held.discard(group)
+        for number in done:
+            scope, fold = kept.table_of(schedule, number)
+            if scope.inner(number) not in fold and counting.counts(schedule.match(number)):
+                yield number
+
+
+def _distinct(groups: Iterable[int]) -> Iterator[int]:
+    """Each once."""
+    before = MatchNumbers()
+    for group in groups:
+        if group not in before:
+            before.add(group)
+            yield group
+
+
 class _Kept:
-    """What is remembered of one table: `seen` is how far the ledger was, `lines` the tables made since."""
+    """What is remembered of one table: `seen` is how far the ledger was, `lines` the tables made since.
+
+    `arrivals` have results, and are in the `folds` but for those that do not count, and for the groups that are `held`
+    back.
+    """
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.folds: dict[Place, tuple[Scope, StandingsFold]] = {}
+        self.arrivals = Arrivals(range(0))
+        self.held: set[int] = set()
         self.retracted = 0
         self.exclusions: tuple[Exclusion, ...] = ()
         self.seen: tuple[int, TournamentState] | None = None
@@ -117,16 +159,18 @@ class _Kept:
     def begin(self, scopes: Iterable[Scope]) -> None:
         """Forget everything, and begin anew with these."""
         self.folds = {scope.place: (scope, scope.fold()) for scope in scopes}
+        spans = [(scope.outer(0), scope.outer(len(scope.schedule) - 1) + 1) for scope, _ in self.folds.values()]
+        self.arrivals = Arrivals(range(min(start for start, _ in spans), max(stop for _, stop in spans)))
+        self.held = set()
         self.seen = None
 
-    @property
-    def span(self) -> range:
-        """The numbers of the matches that may be missing in it, and of others between."""
-        missing = [
-            scope.outer(fold.missing) for scope, fold in self.folds.values() if fold.missing < len(scope.schedule)
-        ]
-        stop = max(scope.outer(len(scope.schedule) - 1) + 1 for scope, _ in self.folds.values())
-        return range(min(missing, default=stop), stop)
+    def forget(self) -> None:
+        """Begin anew when it is asked for again."""
+        self.folds = {}
+
+    def table_of(self, schedule: Timetable, number: int) -> tuple[Scope, StandingsFold]:
+        """The table in which the match of this number is: one of the span of `arrivals`."""
+        return self.folds.get(None) or self.folds[schedule.locate(number)[:2]]
 
 
 def _shown(scope: Scope, lines: list[Standing]) -> list[Standing]:

@@ -2,6 +2,7 @@
 
 from services.tournament.standings.datum import Datum, DatumKind
 from services.tournament.standings.fold import StandingsFold
+from services.tournament.standings.match_numbers import MatchNumbers
 from services.tournament.standings.paying import bean_unit
 from services.tournament.standings.qualifying import PoolMember, qualify
 from services.tournament.standings.rating import Rating
@@ -13,6 +14,7 @@ from services.tournament.standings.values import Order, PlayedMatch, Standing
 __all__ = [
     "Datum",
     "DatumKind",
+    "MatchNumbers",
     "Order",
     "PlayedMatch",
     "PoolMember",

@@ -6,14 +6,13 @@ is nothing but the matches that went in, so a fold over all of them at once says
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
 from services.common.matches import FaultRules
 from services.tournament.standings.datum import Datum
 from services.tournament.standings.rating import Rating
-from services.tournament.standings.skills import Skills
+from services.tournament.standings.skill_marks import SkillMarks
 from services.tournament.standings.table import StandingsTable
 from services.tournament.standings.values import Order, PlayedMatch, Standing
 
@@ -37,8 +36,7 @@ class StandingsFold:
         """As for `StandingsTable`."""
         self._names = tuple(names)
         self._table = StandingsTable(names, beans=beans, titles=titles, faults=faults, bean_unit=bean_unit, datum=datum)
-        self._skills = Skills(len(self._names))
-        self._followed = 0  # the games before this number are in the skills for good
+        self._skills = SkillMarks(len(self._names))
         self._rated = 0
         self._ratings: dict[str, tuple[Rating | None, float | None]] = {}
 
@@ -50,14 +48,10 @@ class StandingsFold:
         """How many matches are in it."""
         return len(self._table.numbers)
 
-    @property
-    def missing(self) -> int:
-        """The first number that is not in it."""
-        return self._table.numbers.missing
-
     def add(self, match: PlayedMatch) -> None:
         """Takes in one match that counts. Raises ValueError as `StandingsTable.add` does."""
         self._table.add(match)
+        self._skills.note(match.number)
 
     def standings(self, order: Order = Order.POINTS, *, moving: bool = False) -> list[Standing]:
         """The whole table, best first.
@@ -68,17 +62,9 @@ class StandingsFold:
         lines = self._table.standings(order)
         new = len(self) - self._rated
         if not self._ratings or (new and (not moving or new * FRESH >= len(self))):
-            self._ratings = dict(
-                zip(self._names, zip(self._table.ratings(), self._ordinals(), strict=True), strict=True)
-            )
+            ordinals = self._skills.ordinals(self._table.games)
+            self._ratings = dict(zip(self._names, zip(self._table.ratings(), ordinals, strict=True), strict=True))
             self._rated = len(self)
         return [
             replace(line, rating=self._ratings[line.name][0], openskill=self._ratings[line.name][1]) for line in lines
         ]
-
-    def _ordinals(self) -> list[float | None]:
-        """OpenSkill as it would be had the matches come in the order of the schedule."""
-        missing = self.missing
-        self._skills.add(self._table.games(range(self._followed, missing)))
-        self._followed = missing
-        return self._skills.ordinals(self._table.games(range(missing, sys.maxsize)))

@@ -6,12 +6,11 @@ from __future__ import annotations
 class MatchNumbers:
     """A growing set of whole numbers from 0 on. It takes as many bits as its greatest number."""
 
-    __slots__ = ("_bits", "_count", "_missing")
+    __slots__ = ("_bits", "_count")
 
     def __init__(self) -> None:
         self._bits = bytearray()
         self._count = 0
-        self._missing = 0
 
     def __contains__(self, number: object) -> bool:
         if not isinstance(number, int) or not 0 <= number < 8 * len(self._bits):
@@ -20,13 +19,6 @@ class MatchNumbers:
 
     def __len__(self) -> int:
         return self._count
-
-    @property
-    def missing(self) -> int:
-        """The first number that is not there."""
-        while self._missing in self:
-            self._missing += 1
-        return self._missing
 
     def add(self, number: int) -> None:
         """Puts in a number that is not there yet. Raises ValueError if it is, or is below 0."""

@@ -7,7 +7,7 @@ count as much as points that are close: it is there to be compared with other pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from copy import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,24 +27,21 @@ class Skills:
         self._ratings: list[PlackettLuceRating] = [self._model.rating() for _ in range(entrants)]
         self._has_played = [False] * entrants
 
-    def add(self, games: Iterable[Game]) -> None:
-        """Rates the next games for good."""
-        for game in games:
-            self._rate(self._ratings, self._has_played, game)
-
-    def ordinals(self, waiting: Iterable[Game] = ()) -> list[float | None]:
-        """By entrant: three standard deviations below the mean, None without a match.
-
-        Games that wait for one before them are rated for now, and anew the next time.
-        """
-        ratings, has_played = list(self._ratings), list(self._has_played)
-        for game in waiting:
-            self._rate(ratings, has_played, game)
-        return [one.ordinal() if played else None for one, played in zip(ratings, has_played, strict=True)]
-
-    def _rate(self, ratings: list[PlackettLuceRating], has_played: list[bool], game: Game) -> None:
+    def add(self, game: Game) -> None:
+        """Rates the next game."""
         entrants, points = game
-        teams = self._model.rate([[ratings[entrant]] for entrant in entrants], scores=[float(one) for one in points])
+        before = [[self._ratings[entrant]] for entrant in entrants]
+        teams = self._model.rate(before, scores=[float(one) for one in points])
         for entrant, (rating,) in zip(entrants, teams, strict=True):
-            ratings[entrant] = rating
-            has_played[entrant] = True
+            self._ratings[entrant] = rating
+            self._has_played[entrant] = True
+
+    def copy(self) -> Skills:
+        """The same for now, from which to go on by another way; ratings themselves are shared, as they never change."""
+        other = copy(self)
+        other._ratings, other._has_played = self._ratings.copy(), self._has_played.copy()
+        return other
+
+    def ordinals(self) -> list[float | None]:
+        """By entrant: three standard deviations below the mean, None without a match."""
+        return [one.ordinal() if played else None for one, played in zip(self._ratings, self._has_played, strict=True)]

@@ -115,7 +115,7 @@ class StandingsTable:
         """The least-squares ratings, by entrant; None for those without a deal that can be rated."""
         return rate(self._accounts(beans=False).rated(), len(self._names))
 
-    def games(self, numbers: range) -> Iterator[Game]:
+    def games(self, numbers: range) -> Iterator[tuple[int, Game]]:
         """The matches with these numbers, in their order: who played, and what each made in all deals together."""
         deals = self._deals.columns()
         rows = np.flatnonzero((deals.match >= numbers.start) & (deals.match < numbers.stop))
@@ -126,7 +126,8 @@ class StandingsTable:
             own = rows[start:stop]
             entrants = tuple(deals.entrants[own[0]].tolist())
             if min(entrants) < len(self._names):
-                yield entrants, tuple(deals.points[own].sum(axis=0, dtype=np.int64).tolist())
+                points = tuple(deals.points[own].sum(axis=0, dtype=np.int64).tolist())
+                yield int(numbers_of[start]), (entrants, points)
 
     def _accounts(self, *, beans: bool) -> Accounts:
         return Accounts(self._deals.columns(), len(self._names), self._price, beans=beans)

@@ -60,6 +60,25 @@ def test_many_results_are_read_in_parts_without_loss(ledger: Ledger) -> None:
     assert ledger.done_numbers("cup") == Ranges(range(1203))
 
 
+def test_some_results_are_read_as_they_are_among_all(ledger: Ledger) -> None:
+    ledger.create_tournament("other", "name: other", b"t" * 32)
+    ledger.record([make_outcome(number, faults={number % 5: WILD}) for number in range(20)])
+    ledger.record([make_outcome(3, attempt="other-3", tournament="other")])
+    everything = {result.number: result for result in ledger.results("cup")}
+    assert ledger.results_of("cup", [17, 3, 4, 20]) == [everything[3], everything[4], everything[17]]
+    assert ledger.results_of("cup", []) == []
+
+
+def test_numbers_with_results_are_counted_and_read_by_parts(ledger: Ledger) -> None:
+    ledger.create_tournament("other", "name: other", b"t" * 32)
+    ledger.record([make_outcome(number, deals=1) for number in (0, 1, 9, 10, 11, 12, 39, 40)])
+    ledger.record([make_outcome(3, attempt="other-3", tournament="other")])
+    assert ledger.done_counts("cup", range(50), 10) == {0: 3, 1: 3, 3: 1, 4: 1}
+    assert ledger.done_counts("cup", range(1, 40), 10) == {0: 2, 1: 3, 3: 1}
+    assert ledger.done_counts("cup", range(13, 39), 10) == {}
+    assert list(ledger.done_numbers("cup", range(1, 11))) == [1, 9, 10]
+
+
 def test_what_is_recorded_while_reading_does_no_harm(ledger: Ledger) -> None:
     ledger.record([make_outcome(number, deals=1) for number in range(600)])
     reader = ledger.results("cup")

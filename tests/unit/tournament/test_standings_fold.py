@@ -12,7 +12,8 @@ from services.common.matches import DealScore, FaultRules, FaultScore, OthersSco
 from services.tournament.schedule import Schedule
 from services.tournament.schedule.balanced import BalancedSelection
 from services.tournament.standings import Datum, DatumKind, Order, PlayedMatch, StandingsFold
-from services.tournament.standings.skills import Skills
+from services.tournament.standings.skill_marks import APART, SkillMarks
+from services.tournament.standings.skills import Game, Skills
 
 NAMES = tuple(f"bot{number}" for number in range(10))
 SCHEDULE = tuple(Schedule(BalancedSelection(10, 16, 3, rotated=True), rotated=True, deals=2))
@@ -113,7 +114,7 @@ def test_the_fold_knows_what_is_in_it() -> None:
     one = fold(OthersScore.BLOCK, None)
     for number in (0, 1, 3):
         one.add(rotated(1)[number])
-    assert (len(one), one.missing) == (3, 2)
+    assert len(one) == 3
     assert [number in one for number in range(5)] == [True, True, False, True, False]
 
 
@@ -124,7 +125,7 @@ def test_openskill_has_every_match_once_in_the_order_of_the_schedule() -> None:
     for match in matches:
         forward.add(match)
         points = tuple(sum(of_seat) for of_seat in zip(*(deal.points for deal in match.deals), strict=True))
-        skills.add([(match.entrants, points)])
+        skills.add((match.entrants, points))
     backward = fold(OthersScore.BLOCK, None)
     for match in reversed(matches):
         backward.add(match)
@@ -133,7 +134,6 @@ def test_openskill_has_every_match_once_in_the_order_of_the_schedule() -> None:
     expected = dict(zip(NAMES, skills.ordinals(), strict=True))
     for one in (forward, backward):
         assert {line.name: line.openskill for line in one.standings()} == expected
-        assert one.missing == len(matches)
 
 
 def test_openskill_rates_control_tables_and_matches_without_a_deal_not_at_all() -> None:
@@ -146,22 +146,59 @@ def test_openskill_rates_control_tables_and_matches_without_a_deal_not_at_all() 
     assert {line.name for line in one.standings() if line.openskill is not None} == {NAMES[at] for at in table.entrants}
 
 
-def test_openskill_ties_are_even_and_who_waits_is_rated_for_now() -> None:
+def test_openskill_ties_are_even_and_a_copy_goes_its_own_way() -> None:
     skills = Skills(6)
-    skills.add([((0, 1, 2, 3, 4), (9, 3, -4, -4, -4))])
+    skills.add(((0, 1, 2, 3, 4), (9, 3, -4, -4, -4)))
     sure = skills.ordinals()
     assert sure[5] is None
     assert sure[2] == sure[3] == sure[4]
-    assert skills.ordinals([((1, 0, 2, 3, 4), (5, 1, 0, 0, -6))]) != sure
+    other = skills.copy()
+    other.add(((1, 0, 2, 3, 5), (5, 1, 0, 0, -6)))
+    assert other.ordinals() != sure
     assert skills.ordinals() == sure
+
+
+def test_a_game_that_comes_late_has_few_games_rated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given games that come late by any number of others, then so many are rated again, and some, and no others."""
+    rated = 0
+
+    def counted(skills: Skills, game: Game) -> None:
+        nonlocal rated
+        rated += 1
+        add(skills, game)
+
+    add = Skills.add
+    monkeypatch.setattr(Skills, "add", counted)
+    draw, late = random.Random(9), {300: 1, 420: 10, 580: 130, 700: 690}
+    games: dict[int, Game] = {}
+    order = [number for number in range(900) if number not in (late_ones := {end - by for end, by in late.items()})]
+    marks = SkillMarks(5)
+
+    def look(number: int) -> int:
+        before = rated
+        games[number] = ((0, 1, 2, 3, 4), tuple(draw.randint(-4, 4) for _ in range(5)))
+        marks.note(number)
+        marks.ordinals(lambda numbers: [(one, games[one]) for one in sorted(games) if one in numbers])
+        return rated - before
+
+    for number in order:
+        assert look(number) == 1
+        if number in late:
+            assert late[number] < look(number - late[number]) <= 2 * late[number] + APART + 1
+    assert late_ones <= games.keys()
+    assert len(marks._marks) <= 2 + 2 * (len(games) // APART).bit_length()
+    anew = Skills(5)
+    for number in sorted(games):
+        anew.add(games[number])
+    assert marks.ordinals(lambda _: []) == anew.ordinals()
 
 
 def test_openskill_does_not_drift() -> None:
     """When nothing is learned any more, then certainty does not go down: with drift it would settle above."""
     skills = Skills(5)
     for _ in range(60):
-        skills.add([((0, 1, 2, 3, 4), (4, 3, 2, 1, 0))])
+        skills.add(((0, 1, 2, 3, 4), (4, 3, 2, 1, 0)))
     before = [rating.sigma for rating in skills._ratings]
     for _ in range(60):
-        skills.add([((0, 1, 2, 3, 4), (4, 3, 2, 1, 0))])
+        skills.add(((0, 1, 2, 3, 4), (4, 3, 2, 1, 0)))
     assert all(rating.sigma < old for rating, old in zip(skills._ratings, before, strict=True))
