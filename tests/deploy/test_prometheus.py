@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -24,6 +25,9 @@ from services.web.server import serve_web
 from services.web.watching import BotCard, StandingLine, TournamentCard
 
 from .conftest import StartPrometheus
+from .prometheus_server import FOLDER
+
+_ALERT = re.compile(r"^ +- alert: (\w+)$", re.MULTILINE)
 
 
 class SmallPlatform:
@@ -122,7 +126,9 @@ async def test_prometheus_finds_every_process_and_reads_its_numbers(prometheus_a
         assert await value('baohuang_ledger_rows_total{role="director"}') == 12
         assert await value('count(baohuang_build_info{version!="", protocol="1"})') == 3
         assert await value('process_resident_memory_bytes{role="gateway"}') > 1e6
-        assert len(await asyncio.to_thread(prometheus.alert_names)) == 9
+        shipped = {name for path in (FOLDER / "rules").glob("*.yml") for name in _ALERT.findall(path.read_text())}
+        assert await asyncio.to_thread(prometheus.alert_names) == shipped
+        assert {"BaohuangGatewayMissing", "BaohuangCertificateEnds"} <= shipped
 
         # A match service that is killed comes back on another port.
         platform.end("match-1")

@@ -369,11 +369,12 @@ async def test_records_of_the_pools_come_out_and_those_of_the_final_wait(ledger:
 
 
 async def test_only_the_final_may_end_early(ledger: Ledger) -> None:
-    spec = text(each="{kind: balanced, matches: 120}", final="{kind: full, repeats: 400}")
+    # So long that it is not over before the looks at its beginning have been taken: they compute while it is played.
+    spec = text(each="{kind: balanced, matches: 120}", final="{kind: full, repeats: 4000}")
     stored = stored_in(ledger, spec + "stop: {first: 1, level: 50}\n")
     assert await stored.play_all() is TournamentState.FINISHED
     message = ledger.tournament("cup").message
     assert message.startswith(f"Ended early: {BEST} is ahead of all others, 50 % sure")
-    assert " of 400 sets of deals" in message
+    assert " of 4000 sets of deals" in message
     first = pools_of(stored).before_final
     assert first < ledger.totals("cup").matches < len(stored.schedule)
