@@ -172,7 +172,7 @@ class Floor:
     def _open(self, order: MatchOrder, now: float) -> None:
         try:
             table = Table(next(self._table_numbers), order, self, make_house_bot)
-        except Exception:
+        except Exception:  # whatever it is: the order goes back, and those behind it are seated
             _log.exception("no table can be made", extra={"attempt": order.attempt})
             self._void(order, OUR_FAULT)
             return
@@ -405,7 +405,7 @@ class Floor:
         try:
             if table.number in self._tables:
                 table.end_early(Ending.VOID, (), OUR_FAULT)
-        except Exception:
+        except Exception:  # what made it fail may still be so; its director must hear of it all the same
             _log.exception("nor can it be ended in order", extra={"attempt": table.order.attempt})
             self.ended(table, self._outcome(table.order, Ending.VOID, (), OUR_FAULT))
 

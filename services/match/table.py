@@ -188,7 +188,7 @@ class Table:
         except Malformed as wrong:
             self._refuse(seat, IllegalAnswer(Refusal.MALFORMED, str(wrong)), now)
             return False
-        # `trunc` costs a third of what `int` costs, and a method fetched first half of one in a slot that is called.
+        # `trunc` costs a third of what `int` costs.
         elapsed_us = trunc(elapsed * 1e6)
         charged_us = trunc(clock.settle(elapsed) * 1e6)
         self._observer.decided(phase, elapsed)
@@ -197,7 +197,7 @@ class Table:
         if wire is not None:
             record = self._encoder.charged(request, elapsed_us, charged_us, clock.bank_ms)
             if events:
-                push = wire.push
+                push = wire.push  # fetched first, as in `_go_on`
                 push(record)
             else:
                 self._owe(seat, record)
@@ -357,6 +357,7 @@ class Table:
         wires = self._wires
         self._observer.events_sent += len(events) * len(wires)
         for wire in wires:
+            # What is called lies in a slot: called as a method it would be looked for in the class each time.
             push = wire.push
             push(told)
         deal = self._match.deal
