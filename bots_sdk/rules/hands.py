@@ -44,11 +44,6 @@ def without_cards(hand: bytes, cards: bytes) -> bytes | None:
     return hand
 
 
-def holds(hand: bytes, cards: bytes) -> bool:
-    """True if all the cards (with their multiplicity) are in the hand."""
-    return without_cards(hand, cards) is not None
-
-
 def face_counts(hand: bytes, callable_jokers: bool) -> list[tuple[Card, int]]:
     """How often each callable face is held: pairs of face and count, faces ascending (rules 4.3)."""
     faces = hand.translate(FACE_TABLE)
